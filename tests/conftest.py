@@ -1,0 +1,1 @@
+"""Shared fixtures. Everything is hermetic: no user git config, UTC, loopback only."""

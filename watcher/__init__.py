@@ -1,0 +1,1 @@
+"""Watch software pinned to upstream git commits."""

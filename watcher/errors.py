@@ -1,0 +1,38 @@
+"""Every exception that `watcher` raises on purpose.
+
+WatcherError
+├── ConfigError        config.yaml is wrong: file, line, what was expected
+├── UsageError         the command line names something that is not there
+├── GitError           the git program failed; `.retryable` says whether trying again can help
+└── StoreError         the state database cannot be opened or is from a newer version
+
+Expected trouble with an upstream is no exception but a value: `model.Unobserved`.
+"""
+
+
+class WatcherError(Exception):
+    """Root of the tree: the command line turns one into one clear line and an exit code."""
+
+
+class ConfigError(WatcherError):
+    """The configuration is wrong; the message starts with `path:line:`."""
+
+
+class UsageError(WatcherError):
+    """The command line names something that is not there."""
+
+
+class GitError(WatcherError):
+    """The git program failed.
+
+    `retryable` is true where the same call may work later (network, lock), false where it will not (unknown object).
+    """
+
+    def __init__(self, message: str, *, retryable: bool = False, returncode: int | None = None) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+        self.returncode = returncode
+
+
+class StoreError(WatcherError):
+    """The state database cannot be used; nothing in it was changed."""

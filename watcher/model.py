@@ -1,0 +1,554 @@
+"""The nouns: pins, refs, commits, changes, fixes, findings.
+
+Plain values, shared by everything else. Git's glossary names git things; DESIGN.md §2 names ours.
+All times are aware UTC; all oids went through `oid()`.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import NewType
+
+Oid = NewType("Oid", str)
+"""An object id: 40 (SHA-1) or 64 (SHA-256) lower-case hex digits."""
+
+_OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+def is_oid(text: str) -> bool:
+    """Answer whether the text is a full object id, SHA-1 or SHA-256, in lower case."""
+    return _OID.fullmatch(text) is not None
+
+
+def oid(text: str) -> Oid:
+    """Check and return an object id; raise ValueError for anything that is not a full lower-case one."""
+    if not is_oid(text):
+        raise ValueError(f"expected 40 or 64 lower-case hex digits, found {text[:80]!r}")
+    return Oid(text)
+
+
+class RefKind(StrEnum):
+    """What the ref of a pin is, as far as the files say."""
+
+    SHA = "sha"
+    SHORT_SHA = "short-sha"
+    TAG = "tag"
+    BRANCH = "branch"
+    DEFAULT_BRANCH = "default-branch"
+    UNRESOLVED = "unresolved"
+
+    @property
+    def is_floating(self) -> bool:
+        """Answer whether the pin follows a branch instead of naming one commit."""
+        return self in {RefKind.BRANCH, RefKind.DEFAULT_BRANCH}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin:
+    """One place in a manifest that fixes an upstream to a ref."""
+
+    name: str
+    """Last path component of the upstream; what people call the dependency."""
+    upstream: str | None
+    """Normalised address (`pins.address.normalise`), or None where the files do not say which repository."""
+    ref: str | None
+    """The text of the ref exactly as it stands on `line`; None for the default branch and for unresolved."""
+    ref_kind: RefKind
+    file: str
+    """Path in the downstream, with `/`."""
+    line: int
+    """1-based line on which the ref value is literally written."""
+    variant: str = "any"
+    resolved_ref: str | None = None
+    """What git is really given where text around a variable adds to it (`v${VERSION}`)."""
+    also: tuple[int, ...] = ()
+    """Further lines of the same file that hold the same ref and must be edited together with `line`."""
+    branch: str | None = None
+    """The branch that the files say the commit is on; no pin of its own."""
+    requested: str | None = None
+    """The ref that a lock file or a comment says the commit came from."""
+    overrides: str | None = None
+    """`file:line` of the default which this place overrides."""
+    where: str | None = None
+    """`gitlink` where the commit is in the tree entry of a submodule."""
+    downstream: str = ""
+    """Name of the downstream in the configuration; empty for a plain scan."""
+    id: str = ""
+    """Stable name of the place: neither the line number nor the ref is part of it."""
+
+    @property
+    def wanted(self) -> str | None:
+        """Return the ref that git is really given."""
+        return self.resolved_ref or self.ref
+
+    @property
+    def place(self) -> str:
+        """Return `file:line`."""
+        return f"{self.file}:{self.line}"
+
+
+# --- what an upstream says -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ref:
+    """One advertised ref."""
+
+    name: str
+    """Full name: `refs/heads/main`."""
+    oid: Oid
+    peeled: Oid | None = None
+    """For an annotated tag: the object that the tag (of a tag …) finally names."""
+
+    @property
+    def commit(self) -> Oid:
+        """Return the object behind all tags."""
+        return self.peeled or self.oid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advertisement:
+    """The refs that a server advertised at one moment."""
+
+    refs: tuple[Ref, ...]
+    """`refs/heads/*` and `refs/tags/*`, sorted by name; never HEAD, never pull refs."""
+    head: str | None
+    """The branch that HEAD points to (full name), None when HEAD is detached, unborn or not told."""
+    digest: str
+    """Equal digests mean equal advertisements."""
+    object_format: str = "sha1"
+    filters: bool = True
+    """Whether the server offers partial clone (`filter`)."""
+    moved_to: str | None = None
+    """Where a permanent redirect led, in normalised form, when it was not the address asked."""
+    pulls: tuple[Ref, ...] = ()
+    """Refs of proposals (`refs/pull/*`, `refs/merge-requests/*`); asked for only when a pin needs them."""
+
+    def tip(self, name: str) -> Oid | None:
+        """Return the commit of a full ref name, or None."""
+        return next((ref.commit for ref in self.refs if ref.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unobserved:
+    """We could not look: neither an alarm nor an all-clear."""
+
+    upstream: str
+    reason: str
+    """One line for people, without secrets."""
+    missing: bool = False
+    """The server said that there is no such repository (404, "repository not found"): private or gone."""
+    retry_after: float | None = None
+    """Seconds that the server asked us to wait."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """One commit's metadata."""
+
+    oid: Oid
+    parents: tuple[Oid, ...]
+    author: str
+    email: str
+    authored_at: datetime
+    committed_at: datetime
+    subject: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedPath:
+    """One path that a change alters, against the first parent."""
+
+    status: str
+    """git's letter: A, M, D, T."""
+    path: str
+    blob_before: Oid | None
+    blob_after: Oid | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What landed together on a line: a merge with its side commits, a squash, or one direct commit."""
+
+    landing: Oid
+    """The published commit with which it arrived."""
+    before: Oid | None
+    """First parent of the landing: the line's state without the change."""
+    commits: tuple[Oid, ...]
+    """The commits that carry the work: the side commits of a merge (oldest first), else the landing itself."""
+    title: str
+    pull_request: int | None = None
+    branch: str | None = None
+    """Name of the merged branch, as the merge subject tells it."""
+
+
+# --- what is known about the lines a change repairs ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hunk:
+    """One hunk of a diff without context."""
+
+    old_start: int
+    """First removed line; for a pure addition, the line after which text is added (0: before the first)."""
+    old: tuple[str, ...]
+    new_start: int
+    new: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileDiff:
+    """How one file differs between two commits."""
+
+    path: str
+    """Path after; for a deleted file, the path before."""
+    old_path: str | None
+    """Path before; None for a new file."""
+    hunks: tuple[Hunk, ...]
+    binary: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineRange:
+    """Lines of a file at a commit, 1-based, both ends included."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlamedLine:
+    """Where one line came from."""
+
+    line: int
+    """1-based line in the blamed file."""
+    text: str
+    origin: Oid
+    """The commit that introduced the line; the boundary commit where blame was bounded."""
+    origin_path: str
+    origin_line: int
+    is_boundary: bool = False
+    """The line is at least as old as the bound (or came with a root commit)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
+    """One line that a fix removes, alters or guards, and the commits that made it what it is."""
+
+    path: str
+    line: int
+    """1-based, in the file before the fix."""
+    text: str
+    is_removed: bool
+    """True where the fix removes or alters the line; False where it only stands beside added lines."""
+    origins: tuple[Oid, ...]
+    """The introducing commit first, then those of the lines it replaced, back in time."""
+    is_older: bool = False
+    """The last origin is a boundary: the line is older than every pin that we asked for."""
+    paths: tuple[str, ...] = ()
+    """Every path which the line had on its way, newest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """The lines that a change repairs: a fact about the change, the same for every pin."""
+
+    landing: Oid
+    bound: Oid | None
+    """Blame went back to this commit; None: to the root."""
+    anchors: tuple[Anchor, ...]
+    added: int
+    """Added lines of shipped source files."""
+    removed: int
+    tests: bool
+    """The change adds or alters a test."""
+    patch_id: str | None = None
+    """`git patch-id --verbatim` of the whole change against its first parent."""
+
+
+class Grade(StrEnum):
+    """How sure it is that a change is a fix."""
+
+    CERTAIN = "certain"
+    LIKELY = "likely"
+    POSSIBLE = "possible"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One reason to call a change a fix."""
+
+    signal: str
+    """Public word: `branch-name`, `subject`, `body`, `trailer`, `revert`, `advisory`, `test`, `shape` …"""
+    detail: str
+    weight: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """A change that repairs something, with the evidence why we say so."""
+
+    id: str
+    upstream: str
+    change: Change
+    grade: Grade
+    evidence: tuple[Evidence, ...]
+    paths: tuple[str, ...]
+    """The shipped paths that it alters."""
+    is_security: bool = False
+    introduced: tuple[Oid, ...] = ()
+    """The commits which the message names as the ones that brought the bug."""
+
+
+class Answer(StrEnum):
+    """Whether a pin has the lines that a fix repairs."""
+
+    YES = "yes"
+    NO = "no"
+    UNSURE = "unsure"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What one fix means for one pin."""
+
+    fix: str
+    answer: Answer
+    where: tuple[str, ...]
+    """`path:line` in the pinned tree."""
+    reason: str
+    contained_as: Oid | None = None
+    """The pin already has the fix, as this commit."""
+
+
+# --- what we say ----------------------------------------------------------------------------------------------------
+
+
+class ReachabilityClass(StrEnum):
+    """What keeps a pinned commit alive, strongest first (DESIGN.md §3.1)."""
+
+    DEFAULT = "default"
+    RELEASE_TAG = "release-tag"
+    BRANCH = "branch"
+    TAG_OFF_LINEAGE = "tag-off-lineage"
+    PULL_ONLY = "pull-only"
+    ORPHANED = "orphaned"
+    SERVED_ONLY = "served-only"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reachability:
+    """Whether and by what a pinned commit is still reachable."""
+
+    cls: ReachabilityClass
+    refs: tuple[str, ...] = ()
+    detail: str = ""
+    since: datetime | None = None
+    """For an orphaned commit: when a ref was last seen holding it."""
+    twin: Oid | None = None
+    """The same change under another id on what replaced the lost ref."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """One ref that is not where it was at the previous look."""
+
+    ref: str
+    before: Oid | None
+    """None: the ref is new."""
+    after: Oid | None
+    """None: the ref was deleted."""
+    forced: bool | None
+    """Whether the move was no fast-forward; None where the graph cannot tell."""
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """One ref that was seen holding a pinned commit."""
+
+    ref: str
+    first_seen: datetime
+    last_seen: datetime
+    tip: Oid
+    """Where the ref stood at `last_seen`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """One step of the ladder: a target, and what it brings over the pin."""
+
+    to: Oid
+    fixes: tuple[str, ...]
+    commits: int
+    landings: int
+    line: str
+    """The published line (full ref name) that the target was found on."""
+    committed_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A bump that we propose."""
+
+    pin: str
+    from_: Oid
+    target: Rung
+    """The smallest commit with every fix worth a bump."""
+    ladder: tuple[Rung, ...]
+    fast_forward: bool
+    verdicts: tuple[Verdict, ...]
+    version_from: str | None = None
+    version_to: str | None = None
+    cautions: tuple[str, ...] = ()
+    contract: tuple[str, ...] = ()
+    """Build-contract files which the bump alters (pyproject, setup.py, CMake, submodules)."""
+    files: Mapping[str, int] = field(default_factory=dict)
+    """How many shipped files the bump alters, by the variant that their path names."""
+
+
+class Relation(StrEnum):
+    """How the pins of one dependency stand to each other across variants."""
+
+    SAME = "same"
+    ALIGNED = "aligned"
+    BEHIND = "behind"
+    DIVERGED = "diverged"
+    FLOATING_VS_PINNED = "floating-vs-pinned"
+    OTHER_REPOSITORY = "other-repository"
+    UNKNOWN = "unknown"
+    """An upstream of the group was not observed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """How one dependency stands across its variants."""
+
+    name: str
+    relation: Relation
+    variants: Mapping[str, str]
+    """Variant → commit, or the ref's text where no commit is known."""
+    pins: tuple[str, ...]
+    lacks: Mapping[str, tuple[str, ...]]
+    """Variant → fixes that another variant has and this one is affected by and lacks."""
+    align: Mapping[str, Oid]
+    """Variant → smallest commit that brings it level."""
+    is_breach: bool
+    """Whether the policy makes a finding of it."""
+
+
+class Severity(StrEnum):
+    """How loudly a finding is told."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+    @property
+    def rank(self) -> int:
+        """Return 0 for low … 3 for critical."""
+        return list(Severity).index(self)
+
+
+class Kind(StrEnum):
+    """What kind of finding it is; docs and anchors use the same words."""
+
+    PIN_ABSENT = "pin-absent"
+    UPSTREAM_GONE = "upstream-gone"
+    UPSTREAM_REPLACED = "upstream-replaced"
+    PIN_UNREACHABLE = "pin-unreachable"
+    FIX_AVAILABLE = "fix-available"
+    VARIANT_DRIFT = "variant-drift"
+    TAG_MOVED = "tag-moved"
+    PIN_ON_PULL_ONLY = "pin-on-pull-only"
+    PIN_AMBIGUOUS = "pin-ambiguous"
+    UPSTREAM_MOVED = "upstream-moved"
+    UPSTREAM_UNOBSERVED = "upstream-unobserved"
+    PIN_FLOATING = "pin-floating"
+    PIN_ON_TAG_ONLY = "pin-on-tag-only"
+    BRANCH_REWOUND = "branch-rewound"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concern:
+    """Something that this pass found wrong: a finding without a life yet."""
+
+    key: str
+    """kind + pin or dependency + what makes it this one; never wording, never a line number."""
+    kind: Kind
+    severity: Severity
+    headline: str
+    detail: tuple[str, ...] = ()
+    """Evidence and advice, one sentence each."""
+    advice: str = ""
+    """What to do, in one line."""
+    pin: str | None = None
+    upstream: str | None = None
+    place: str | None = None
+    """`file:line` of the pin now."""
+    target: Oid | None = None
+    since: datetime | None = None
+    """When the thing happened, where that is known; else when it was first seen."""
+    is_event: bool = False
+    """It happened once (a tag moved): it stays open until acknowledged, though the next pass no longer sees it."""
+
+
+class State(StrEnum):
+    """Where a finding is in its life."""
+
+    OPEN = "open"
+    ACKNOWLEDGED = "acknowledged"
+    SNOOZED = "snoozed"
+    RESOLVED = "resolved"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something a person should know, with a stable key and a life."""
+
+    concern: Concern
+    state: State
+    opened_at: datetime
+    changed_at: datetime
+    snoozed_until: datetime | None = None
+    note: str = ""
+    """Why it was acknowledged, or what resolved it."""
+
+    @property
+    def key(self) -> str:
+        """Return the stable key."""
+        return self.concern.key
+
+    @property
+    def is_live(self) -> bool:
+        """Answer whether it counts for the exit code: neither resolved, acknowledged nor snoozed."""
+        return self.state is State.OPEN
+
+
+class EventKind(StrEnum):
+    """What happened to a finding."""
+
+    OPENED = "opened"
+    CHANGED = "changed"
+    ACKNOWLEDGED = "acknowledged"
+    SNOOZED = "snoozed"
+    WOKE = "woke"
+    RESOLVED = "resolved"
+    REOPENED = "reopened"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One step in a finding's life."""
+
+    kind: EventKind
+    finding: Finding
+    at: datetime
+    is_baseline: bool = False
+    """It belongs to a first run: told in one summary, unless it is critical."""
