@@ -1,0 +1,1 @@
+"""Verdicts as functions of values: reachability, fixes, affected, bump, drift."""

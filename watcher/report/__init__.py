@@ -1,0 +1,1 @@
+"""Turn what a pass found into text: table, JSON, markdown."""

@@ -1,0 +1,1 @@
+"""Look at upstreams: their refs, their history, the commits we keep."""
