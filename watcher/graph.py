@@ -31,19 +31,24 @@ class Graph:
         return self._parents[commit]
 
     @cached_property
+    def children(self) -> Mapping[Oid, tuple[Oid, ...]]:
+        """Return the commits that name each commit as a parent."""
+        children: dict[Oid, list[Oid]] = {}
+        for commit, parents in self._parents.items():
+            for parent in dict.fromkeys(parents):
+                children.setdefault(parent, []).append(commit)
+        return {commit: tuple(found) for commit, found in children.items()}
+
+    @cached_property
     def generations(self) -> Mapping[Oid, int]:
         """Return each commit's generation number: 1 for a root, else one more than its highest parent's."""
         waiting = {commit: len(set(parents)) for commit, parents in self._parents.items()}
-        children: dict[Oid, list[Oid]] = {}
-        for commit, parents in self._parents.items():
-            for parent in set(parents):
-                children.setdefault(parent, []).append(commit)
         ready = deque(commit for commit, count in waiting.items() if count == 0)
         generation: dict[Oid, int] = {}
         while ready:
             commit = ready.popleft()
             generation[commit] = 1 + max((generation[parent] for parent in self._parents[commit]), default=0)
-            for child in children.get(commit, ()):
+            for child in self.children.get(commit, ()):
                 waiting[child] -= 1
                 if waiting[child] == 0:
                     ready.append(child)
@@ -58,6 +63,17 @@ class Graph:
             if commit not in seen:
                 seen.add(commit)
                 todo.extend(parent for parent in self._parents[commit] if parent not in seen and parent not in without)
+        return seen
+
+    def descendants(self, commit: Oid) -> set[Oid]:
+        """Return the commit and everything that reaches it; empty for a commit that is not held."""
+        seen: set[Oid] = set()
+        todo = [commit] if commit in self._parents else []
+        while todo:
+            found = todo.pop()
+            if found not in seen:
+                seen.add(found)
+                todo.extend(self.children.get(found, ()))
         return seen
 
     def is_ancestor(self, older: Oid, newer: Oid) -> bool:

@@ -250,6 +250,8 @@ class Anchor:
     """The last origin is a boundary: the line is older than every pin that we asked for."""
     paths: tuple[str, ...] = ()
     """Every path which the line had on its way, newest first."""
+    wordings: tuple[str, ...] = ()
+    """Every text which the line had on its way, newest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,8 +265,6 @@ class Repair:
     added: int
     """Added lines of shipped source files."""
     removed: int
-    tests: bool
-    """The change adds or alters a test."""
     patch_id: str | None = None
     """`git patch-id --verbatim` of the whole change against its first parent."""
 
@@ -380,6 +380,33 @@ class Holding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How long an upstream could not be observed: every look since the last good one failed."""
+
+    tries: int
+    """Failed looks in a row."""
+    since: datetime
+    """When the first of them was."""
+    missing_tries: int
+    """How many of them were told that there is no such repository; other failures in between neither add nor reset."""
+    missing_since: datetime | None
+    """When the first of those was."""
+    last_reason: str
+    is_missing: bool
+    """The last look was told that there is no such repository."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """What is known of which repository stands behind an upstream's address."""
+
+    roots: frozenset[Oid] = frozenset()
+    """Root commits that were ever seen there."""
+    aliases: frozenset[str] = frozenset()
+    """Addresses that it was ever seen to move to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rung:
     """One step of the ladder: a target, and what it brings over the pin."""
 
@@ -401,6 +428,7 @@ class Suggestion:
     target: Rung
     """The smallest commit with every fix worth a bump."""
     ladder: tuple[Rung, ...]
+    """Every step from the cheapest fix to all of them, the possible ones included."""
     fast_forward: bool
     verdicts: tuple[Verdict, ...]
     version_from: str | None = None
@@ -552,3 +580,31 @@ class Event:
     at: datetime
     is_baseline: bool = False
     """It belongs to a first run: told in one summary, unless it is critical."""
+
+    @property
+    def id(self) -> str:
+        """Return what makes it this event: the same step of the same finding has the same id, told however often."""
+        return f"{self.finding.key} {self.kind} {self.at.isoformat()}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pass:
+    """Everything that one pass found, for the reports."""
+
+    at: datetime
+    pins: tuple[Pin, ...]
+    commits: Mapping[str, Oid]
+    """Pin id → the commit it stands for; pins whose commit could not be had are left out."""
+    reachability: Mapping[str, Reachability]
+    """Pin id → class; pins of an unobserved upstream are `unknown`."""
+    fixes: tuple[Fix, ...]
+    """The fixes that concern a pin, or that one variant has over another."""
+    suggestions: tuple[Suggestion, ...]
+    drift: tuple[Drift, ...]
+    findings: tuple[Finding, ...]
+    events: tuple[Event, ...] = ()
+    unobserved: tuple[Unobserved, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """Files that could not be read, one line each."""
+    is_first: bool = False
+    """It was the first pass of this configuration: a baseline."""

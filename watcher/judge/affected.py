@@ -1,0 +1,127 @@
+"""Does a fix concern a pin: does the pin lack it, and hold the lines that it repairs?
+
+By blame: the commits that made those lines what they are, are ancestors of the pin. By text: the lines stand in the
+pinned tree, and that is where we point. We never say "safe", we say "no fix found".
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+
+from watcher.judge.equivalents import Equivalents, Index, held_as
+from watcher.judge.shipped import concerns, variant_of
+from watcher.model import Anchor, Answer, Fix, Oid, Repair, Verdict
+
+_SURE = 2 / 3
+"""Share of the anchors that must be in the pin; between none and this it is unsure (FIXES.md §5: calibrated)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pinned:
+    """What a pin ships: the history and the tree of its commit, for one variant."""
+
+    ancestors: frozenset[Oid]
+    variant: str
+    paths: frozenset[str]
+    texts: Mapping[str, tuple[str, ...]]
+    """Path → lines, for the paths that fixes repair."""
+
+
+def verdict(fix: Fix, same: Equivalents, repair: Repair | None, pinned: Pinned, index: Index) -> Verdict | None:
+    """Return what a fix means for a pin, or None when it touches nothing that the pin ships for its variant."""
+    have = held_as(same, pinned.ancestors)
+    if have is not None:
+        reason = "the pin has it" if have == fix.change.landing else f"the pin has the same change as {have[:12]}"
+        return Verdict(fix=fix.id, answer=Answer.NO, where=(), reason=reason, contained_as=have)
+    mattering = tuple(path for path in fix.paths if concerns(path, pinned.variant))
+    if not mattering:
+        return None
+    anchors = tuple(anchor for anchor in (repair.anchors if repair else ()) if concerns(anchor.path, pinned.variant))
+    inside = tuple(anchor for anchor in anchors if _is_inside(anchor, pinned.ancestors, index))
+    where = _places(inside, pinned.texts)
+    answer, reason = _by_blame(anchors, inside, where, mattering, pinned)
+    answer, reason = _by_message(fix, (answer, reason), pinned, index, is_whole=0 < len(anchors) == len(inside))
+    answer, reason = _translated(answer, reason, mattering, pinned.variant)
+    return Verdict(fix=fix.id, answer=answer, where=where if answer is not Answer.NO else (), reason=reason)
+
+
+def _translated(answer: Answer, reason: str, paths: tuple[str, ...], variant: str) -> tuple[Answer, str]:
+    """Be unsure of a ROCm pin where a fix touches CUDA sources alone: a build may translate them, or not use them."""
+    if answer is Answer.YES and variant == "rocm" and all(variant_of(path) == "cuda" for path in paths):
+        return Answer.UNSURE, f"{paths[0]} is CUDA code, which a ROCm build may translate; {reason}"
+    return answer, reason
+
+
+def _is_inside(anchor: Anchor, ancestors: Set[Oid], index: Index) -> bool:
+    """Answer whether the pin has the line: its origin, or (for a guarded line) one that it grew from."""
+    if anchor.is_older and (len(anchor.origins) == 1 or not anchor.is_removed):
+        return True
+    origins = anchor.origins[:1] if anchor.is_removed else anchor.origins
+    return any(not index.same(origin).isdisjoint(ancestors) for origin in origins)
+
+
+def _by_blame(
+    anchors: tuple[Anchor, ...],
+    inside: tuple[Anchor, ...],
+    where: tuple[str, ...],
+    mattering: tuple[str, ...],
+    pinned: Pinned,
+) -> tuple[Answer, str]:
+    """Answer by the share of the repaired lines that the pin has."""
+    if not anchors:
+        known = [path for path in mattering if path in pinned.paths]
+        if not known:
+            return Answer.NO, f"{mattering[0]} does not exist at the pin"
+        return Answer.UNSURE, f"it alters {known[0]} but leaves no line to trace"
+    share = len(inside) / len(anchors)
+    if share >= _SURE:
+        lines = "line" if len(anchors) == 1 else "lines"
+        kind = "repairs" if any(anchor.is_removed for anchor in anchors) else "guards"
+        if not where:
+            return Answer.UNSURE, f"the pin has the history of the {lines} it {kind}, but not their text"
+        return Answer.YES, f"{len(inside)} of {len(anchors)} {lines} that it {kind} are in the pin"
+    newest = Counter(anchor.origins[0] for anchor in anchors if anchor not in inside).most_common(1)[0][0]
+    if share == 0:
+        return Answer.NO, f"the lines that it repairs came in {newest[:12]}, which the pin lacks"
+    return Answer.UNSURE, f"{len(inside)} of {len(anchors)} lines are in the pin, the others came in {newest[:12]}"
+
+
+def _by_message(
+    fix: Fix, by_blame: tuple[Answer, str], pinned: Pinned, index: Index, *, is_whole: bool
+) -> tuple[Answer, str]:
+    """Let the message decide where it names the commit that brought the bug."""
+    answer, reason = by_blame
+    if not fix.introduced:
+        return answer, reason
+    brought = [oid for oid in fix.introduced if not index.same(oid).isdisjoint(pinned.ancestors)]
+    if brought:
+        return Answer.YES, f"its message names {brought[0][:12]}, which the pin has; {reason}"
+    if is_whole:
+        return Answer.UNSURE, f"its message names {fix.introduced[0][:12]}, which the pin lacks, yet {reason}"
+    return Answer.NO, f"its message names {fix.introduced[0][:12]}, which the pin lacks"
+
+
+def _places(anchors: Iterable[Anchor], texts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return `path:line` of the anchors' text in the pinned tree, in order, each once."""
+    found: dict[tuple[str, int], None] = {}
+    for anchor in anchors:
+        place = _place(anchor, texts)
+        if place is not None and place not in found:
+            found[place] = None
+    return tuple(f"{path}:{line}" for path, line in sorted(found))
+
+
+def _place(anchor: Anchor, texts: Mapping[str, tuple[str, ...]]) -> tuple[str, int] | None:
+    """Return where the pinned tree has an anchor's text, or the text that it replaced; the nearest of equal lines."""
+    for path in anchor.paths or (anchor.path,):
+        lines = texts.get(path, ())
+        for wording in anchor.wordings or (anchor.text,):
+            wanted = _squeezed(wording)
+            hits = [number for number, text in enumerate(lines, 1) if _squeezed(text) == wanted]
+            if hits:
+                return path, min(hits, key=lambda number: abs(number - anchor.line))
+    return None
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())

@@ -1,0 +1,75 @@
+"""Which lines does a fix repair?
+
+The lines that it removes or alters. A fix that only adds is anchored on what it guards: lines that it merely indented
+(an `if` around old code), else its neighbours.
+"""
+
+import re
+from collections.abc import Iterable
+
+from watcher.judge.shipped import Role, role
+from watcher.model import FileDiff, Hunk
+
+_INSIGNIFICANT = re.compile(
+    r"^\s*[{}()\[\];,:]*\s*$"
+    r"|^\s*(//|/\*|\*|--|\"\"\"|'''|#(?!\s*(if|ifdef|ifndef|else|elif|endif|define|undef|pragma)\b))"
+    r"|^\s*(import|from \S+ import|#\s*include|use|using|package)\b"
+    r"|^\s*(else|try|begin|end|pass|do|fi|done|then)\b\s*[:{]?\s*$"
+)
+"""Blank lines and braces; comments (but not the C preprocessor's directives); imports; bare block words."""
+_WINDOW = 3
+
+
+def is_significant(text: str) -> bool:
+    """Answer whether a line says something of its own: no blank, brace, comment or import."""
+    return _INSIGNIFICANT.match(text) is None
+
+
+def removed_lines(diffs: Iterable[FileDiff]) -> dict[str, tuple[int, ...]]:
+    """Return path before → significant lines that the diffs remove, in shipped source; diffs ignore white space."""
+    found = {
+        diff.old_path: tuple(number for hunk in diff.hunks for number in _significant(hunk))
+        for diff in diffs
+        if diff.old_path is not None and _is_code(diff.path)
+    }
+    return {path: lines for path, lines in found.items() if lines}
+
+
+def guarded_lines(
+    diffs: Iterable[FileDiff], plain: Iterable[FileDiff], lengths: dict[str, int]
+) -> dict[str, tuple[int, ...]]:
+    """Return path before → lines that added code guards or stands beside.
+
+    `diffs` ignore white space, `plain` do not; a line that only `plain` removes was merely indented. `lengths`: lines
+    of each file before.
+    """
+    indented = removed_lines(plain)
+    found = {}
+    for diff in diffs:
+        if diff.old_path is None or not _is_code(diff.path):
+            continue
+        added = [hunk for hunk in diff.hunks if any(is_significant(text) for text in hunk.new)]
+        around = {
+            number
+            for hunk in added
+            for number in range(hunk.old_start - _WINDOW + 1, hunk.old_start + _WINDOW + 1)
+            if 1 <= number <= lengths.get(diff.old_path, 0)
+        }
+        lines = indented.get(diff.old_path) or tuple(sorted(around))
+        if lines and added:
+            found[diff.old_path] = lines
+    return found
+
+
+def weight(diffs: Iterable[FileDiff]) -> tuple[int, int]:
+    """Return how many lines of shipped source the diffs add and remove."""
+    hunks = [hunk for diff in diffs if _is_code(diff.path) for hunk in diff.hunks]
+    return sum(len(hunk.new) for hunk in hunks), sum(len(hunk.old) for hunk in hunks)
+
+
+def _significant(hunk: Hunk) -> list[int]:
+    return [hunk.old_start + index for index, text in enumerate(hunk.old) if is_significant(text)]
+
+
+def _is_code(path: str) -> bool:
+    return role(path) in {Role.SOURCE, Role.BUILD}

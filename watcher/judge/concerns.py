@@ -1,0 +1,225 @@
+"""What should a person know? Turn verdicts into findings without a life yet.
+
+A key is made of the kind, the pin or dependency, and what makes it this one: never of wording or line numbers.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from watcher.model import Concern, Kind, Move, Pin, Reachability, ReachabilityClass, Severity
+from watcher.observation import Observation
+
+SEVERITIES: Mapping[Kind, Severity] = {
+    Kind.PIN_ABSENT: Severity.CRITICAL,
+    Kind.UPSTREAM_GONE: Severity.CRITICAL,
+    Kind.UPSTREAM_REPLACED: Severity.CRITICAL,
+    Kind.PIN_UNREACHABLE: Severity.HIGH,
+    Kind.FIX_AVAILABLE: Severity.MEDIUM,
+    Kind.VARIANT_DRIFT: Severity.MEDIUM,
+    Kind.TAG_MOVED: Severity.LOW,
+    Kind.PIN_ON_PULL_ONLY: Severity.MEDIUM,
+    Kind.PIN_AMBIGUOUS: Severity.MEDIUM,
+    Kind.UPSTREAM_MOVED: Severity.MEDIUM,
+    Kind.UPSTREAM_UNOBSERVED: Severity.MEDIUM,
+    Kind.PIN_FLOATING: Severity.LOW,
+    Kind.PIN_ON_TAG_ONLY: Severity.LOW,
+    Kind.BRANCH_REWOUND: Severity.LOW,
+}
+"""Default severities (DESIGN.md §4); some kinds rise or fall with what is known."""
+
+_LOST = {
+    ReachabilityClass.ORPHANED: Kind.PIN_UNREACHABLE,
+    ReachabilityClass.SERVED_ONLY: Kind.PIN_UNREACHABLE,
+    ReachabilityClass.GONE: Kind.PIN_ABSENT,
+    ReachabilityClass.PULL_ONLY: Kind.PIN_ON_PULL_ONLY,
+    ReachabilityClass.TAG_OFF_LINEAGE: Kind.PIN_ON_TAG_ONLY,
+}
+
+
+def of_pin(pin: Pin, reach: Reachability, seen: Observation) -> list[Concern]:
+    """Return what is wrong with where a pin points: lost, weakly held, ambiguous, floating, or a tag that moved."""
+    found = []
+    if kind := _LOST.get(reach.cls):
+        found.append(_lost(pin, reach, kind))
+    position = seen.positions.get(pin.id)
+    if position and len(position.candidates) > 1:
+        found.append(
+            about_pin(
+                Kind.PIN_AMBIGUOUS,
+                pin,
+                str(pin.ref),
+                f"{pin.name}: short id {pin.ref} may mean {len(position.candidates)} commits",
+                detail=(reach.detail,),
+                advice="Write the full id of the commit that you mean.",
+            )
+        )
+    if pin.ref_kind.is_floating and reach.cls is not ReachabilityClass.GONE:
+        found.append(_floating(pin, seen))
+    return found
+
+
+def of_refs(pins: Iterable[Pin], seen: Observation) -> list[Concern]:
+    """Return what happened to an upstream's history: branches rewound, tags moved, all of it moved or replaced."""
+    mine = tuple(pins)
+    found = [concern for move in seen.moves for concern in _of_move(move, mine, seen)]
+    if seen.advertisement.moved_to:
+        found.append(_moved(seen.upstream, seen.advertisement.moved_to))
+    if seen.known_roots and seen.roots and not seen.known_roots & seen.roots:
+        replaced = about_upstream(
+            Kind.UPSTREAM_REPLACED,
+            seen.upstream,
+            min(seen.roots),
+            f"{short_name(seen.upstream)}: another repository answers under this address",
+            detail=("its history has no commit in common with the one seen before",),
+            advice="Check who owns the address now before anything is built from it.",
+        )
+        found.append(replaced)
+    return found
+
+
+def of_failure(upstream: str, reason: str, since: datetime, tries: int, *, is_missing: bool) -> Concern:
+    """Return the concern about an upstream that could not be looked at for longer than patience lasts."""
+    said = "is gone or private" if is_missing else "could not be observed"
+    gone = "Look at the address yourself; if it moved, change the pins. The kept commits are still in the mirror."
+    silent = "Check the network and the token; nothing is said about its pins until it answers."
+    concern = about_upstream(
+        Kind.UPSTREAM_GONE if is_missing else Kind.UPSTREAM_UNOBSERVED,
+        upstream,
+        "",
+        f"{short_name(upstream)}: {said} since {since:%Y-%m-%d %H:%M} UTC ({tries} tries)",
+        detail=(reason,),
+        advice=gone if is_missing else silent,
+    )
+    return replace(concern, since=since)
+
+
+def short_name(upstream: str) -> str:
+    """Return owner/name of an upstream, for a sentence."""
+    return "/".join(upstream.split("/")[-2:])
+
+
+def _lost(pin: Pin, reach: Reachability, kind: Kind) -> Concern:
+    short = pin.ref[:12] if pin.ref else "the default branch"
+    said, advice = {
+        Kind.PIN_UNREACHABLE: (
+            f"{short} is on no branch and no tag any more" if reach.refs else f"{short} is on no branch and no tag",
+            "Find out why before you move the pin: it can be an attack. We keep a copy of the commit.",
+        ),
+        Kind.PIN_ABSENT: (f"{short} does not exist upstream", "The next cold build fails: choose another commit."),
+        Kind.PIN_ON_PULL_ONLY: (
+            f"{short} was never merged, only a proposal holds it",
+            f"It landed as {reach.twin}." if reach.twin else "Pin the commit that lands instead.",
+        ),
+        Kind.PIN_ON_TAG_ONLY: (
+            f"{short} is on no branch, only on a tag",
+            "Check who made the tag: a stolen token can hide a foreign commit like this.",
+        ),
+    }[kind]
+    what = reach.refs[0] if reach.refs and kind is Kind.PIN_UNREACHABLE else (pin.ref or "HEAD")
+    concern = about_pin(kind, pin, what, f"{pin.name}: {said}", detail=(reach.detail,), advice=advice)
+    return replace(concern, since=reach.since)
+
+
+def _floating(pin: Pin, seen: Observation) -> Concern:
+    branch = pin.wanted or (seen.advertisement.head or "the default branch").removeprefix("refs/heads/")
+    commit = seen.commit_of(pin)
+    now = f" (now {commit[:12]})" if commit else ""
+    return about_pin(
+        Kind.PIN_FLOATING,
+        pin,
+        branch,
+        f"{pin.name}: follows {branch}{now} instead of naming a commit",
+        detail=("two builds of the same file may ship different code",),
+        advice=f"Pin {commit}." if commit else "Pin a commit.",
+    )
+
+
+def _of_move(move: Move, pins: tuple[Pin, ...], seen: Observation) -> list[Concern]:
+    if move.before is None:
+        return []
+    short = move.ref.removeprefix("refs/tags/").removeprefix("refs/heads/")
+    users = [pin for pin in pins if pin.wanted in {short, move.ref, f"tags/{short}"}]
+    if move.ref.startswith("refs/tags/"):
+        uses = [pin for pin in users if not pin.ref_kind.is_floating]
+        told: list[Pin | None] = [*uses] or [None]
+        return [_tag_moved(move, short, pin, seen.upstream) for pin in told] if move.after else []
+    if not move.forced or not (users or move.ref == seen.advertisement.head or _held_a_pin(move, pins, seen)):
+        return []
+    to = f"to {move.after[:12]}" if move.after else "away"
+    concern = about_upstream(
+        Kind.BRANCH_REWOUND,
+        seen.upstream,
+        f"{move.ref}@{move.at:%Y-%m-%dT%H:%M:%SZ}",
+        f"{short_name(seen.upstream)}: branch {short} was forced from {move.before[:12]} {to}",
+        detail=("commits that were on it may be reachable from nothing now",),
+        advice="Nothing to do while your pins are reachable.",
+    )
+    return [replace(concern, since=move.at, is_event=True)]
+
+
+def _held_a_pin(move: Move, pins: tuple[Pin, ...], seen: Observation) -> bool:
+    """Answer whether a branch was ever seen holding a pinned commit."""
+    commits = [commit for pin in pins if (commit := seen.commit_of(pin))]
+    return any(holding.ref == move.ref for commit in commits for holding in seen.holdings.get(commit, ()))
+
+
+def _tag_moved(move: Move, short: str, pin: Pin | None, upstream: str) -> Concern:
+    before, after = (move.before or "")[:12], (move.after or "")[:12]
+    headline = f"{short_name(upstream)}: tag {short} moved from {before} to {after}"
+    what = f"{move.ref}:{move.after}"
+    if pin is None:
+        concern = about_upstream(Kind.TAG_MOVED, upstream, what, headline, advice="No pin uses it.")
+        return replace(concern, since=move.at, is_event=True)
+    concern = about_pin(
+        Kind.TAG_MOVED,
+        pin,
+        what,
+        headline,
+        detail=("the next build ships other code under the same name",),
+        advice=f"Compare {move.before} with {move.after}, then pin the commit that you mean.",
+    )
+    return replace(concern, severity=Severity.HIGH, since=move.at, is_event=True)
+
+
+def _moved(upstream: str, new: str) -> Concern:
+    return about_upstream(
+        Kind.UPSTREAM_MOVED,
+        upstream,
+        new,
+        f"{short_name(upstream)}: moved to {new}",
+        detail=("the old address answers with a permanent redirect, and somebody else may claim it one day",),
+        advice=f"Write {new} in the manifests.",
+    )
+
+
+def about_pin(
+    kind: Kind, pin: Pin, what: str, headline: str, *, detail: tuple[str, ...] = (), advice: str = ""
+) -> Concern:
+    """Return a concern about a pin, of the default severity; `what` makes it this one among the pin's of its kind."""
+    return Concern(
+        key=f"{kind}:{pin.id}:{what}",
+        kind=kind,
+        severity=SEVERITIES[kind],
+        headline=headline,
+        detail=tuple(line for line in detail if line),
+        advice=advice,
+        pin=pin.id,
+        upstream=pin.upstream,
+        place=pin.place,
+    )
+
+
+def about_upstream(
+    kind: Kind, upstream: str, what: str, headline: str, *, detail: tuple[str, ...] = (), advice: str = ""
+) -> Concern:
+    """Return a concern about an upstream as a whole, of the default severity."""
+    return Concern(
+        key=f"{kind}:{upstream}:{what}".rstrip(":"),
+        kind=kind,
+        severity=SEVERITIES[kind],
+        headline=headline,
+        detail=tuple(line for line in detail if line),
+        advice=advice,
+        upstream=upstream,
+    )

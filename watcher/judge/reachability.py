@@ -1,0 +1,138 @@
+"""Is a pinned commit still reachable, and what keeps it alive?
+
+Only refs that are advertised now count, peeled; that a server still hands a commit out says nothing (DESIGN.md §3.1).
+"""
+
+from collections.abc import Iterable
+
+from watcher.graph import Graph
+from watcher.judge.equivalents import twins
+from watcher.model import Holding, Move, Oid, Pin, Reachability, ReachabilityClass, Ref
+from watcher.observation import Observation
+
+
+def reachability(pin: Pin, seen: Observation, tracked: Iterable[str] = ()) -> Reachability:
+    """Return the strongest class that holds for a pin, with the refs that hold it and what happened if none does."""
+    position = seen.positions.get(pin.id)
+    if position is None:
+        return Reachability(cls=ReachabilityClass.UNKNOWN, detail="nobody looked it up")
+    if len(position.candidates) > 1:
+        names = ", ".join(candidate[:12] for candidate in position.candidates)
+        return Reachability(cls=ReachabilityClass.UNKNOWN, detail=f"the short id may mean {names}")
+    if position.commit is None:
+        return _without_commit(pin, seen)
+    held = _held(position.commit, seen, tracked)
+    return held or _lost(position.commit, seen, is_served=position.is_served)
+
+
+def holders(commit: Oid, refs: Iterable[Ref], graph: Graph) -> tuple[Ref, ...]:
+    """Return the refs whose peeled tips reach the commit."""
+    above = graph.descendants(commit)
+    return tuple(ref for ref in refs if ref.commit in above)
+
+
+def _without_commit(pin: Pin, seen: Observation) -> Reachability:
+    """Judge a pin whose ref or commit cannot be had at all."""
+    if pin.ref_kind.value in {"sha", "short-sha"}:
+        detail = "no ref holds it and the server refuses to hand it out"
+        return Reachability(cls=ReachabilityClass.GONE, detail=detail)
+    if not seen.advertisement.refs:
+        return Reachability(cls=ReachabilityClass.GONE, detail="the repository has no branches and no tags")
+    name = pin.wanted or "HEAD"
+    lost = _last_move(seen.known_moves, {f"refs/heads/{name}", f"refs/tags/{name}"})
+    detail = f"upstream has no branch and no tag {name}"
+    if lost is not None and lost.after is None and lost.before:
+        detail += f"; it was deleted at {lost.before[:12]}, noticed {lost.at:%Y-%m-%d %H:%M} UTC"
+    return Reachability(cls=ReachabilityClass.GONE, detail=detail)
+
+
+def _held(commit: Oid, seen: Observation, tracked: Iterable[str]) -> Reachability | None:
+    """Return the class by which an advertised ref holds the commit, or None."""
+    graph, advertisement = seen.graph, seen.advertisement
+    holding = holders(commit, advertisement.refs, graph)
+    names = tuple(ref.name for ref in holding)
+    leading = {name if name.startswith("refs/") else f"refs/heads/{name}" for name in tracked} | {advertisement.head}
+    if following := tuple(name for name in names if name in leading):
+        return Reachability(cls=ReachabilityClass.DEFAULT, refs=following, detail=f"on {_short(following[0])}")
+    branches = tuple(ref for ref in holding if ref.name.startswith("refs/heads/"))
+    tags = tuple(ref for ref in holding if ref.name.startswith("refs/tags/"))
+    if releases := tuple(tag.name for tag in tags if _is_release(tag, seen)):
+        return Reachability(
+            cls=ReachabilityClass.RELEASE_TAG, refs=releases, detail=f"in release {_short(releases[0])}"
+        )
+    if branches:
+        kept = tuple(ref.name for ref in branches)
+        fragile = f"only {_short(kept[0])} keeps it" if len(kept) == 1 else f"{len(kept)} branches keep it"
+        return Reachability(cls=ReachabilityClass.BRANCH, refs=kept, detail=fragile)
+    if tags:
+        detail = f"only tag {_short(tags[0].name)} keeps it, and that is on no branch"
+        return Reachability(cls=ReachabilityClass.TAG_OFF_LINEAGE, refs=names, detail=detail)
+    if pulls := holders(commit, advertisement.pulls, graph):
+        detail = f"only the proposal {pulls[0].name} keeps it"
+        return Reachability(
+            cls=ReachabilityClass.PULL_ONLY,
+            refs=tuple(ref.name for ref in pulls),
+            detail=detail,
+            twin=next(iter(twins(commit, seen)), None),
+        )
+    return None
+
+
+def _is_release(tag: Ref, seen: Observation) -> bool:
+    """Answer whether a tag is on a branch that shares history with the default one, or one commit on top of it."""
+    graph = seen.graph
+    head = seen.advertisement.tip(seen.advertisement.head or "")
+    if head is None:
+        return False
+    above = graph.descendants(tag.commit)
+    is_on_branch = any(ref.name.startswith("refs/heads/") and ref.commit in above for ref in seen.advertisement.refs)
+    if is_on_branch:
+        return graph.common_ancestor((tag.commit, head)) is not None
+    parent = next(iter(graph.parents(tag.commit)), None) if tag.commit in graph else None
+    return parent is not None and graph.is_ancestor(parent, head)
+
+
+def _lost(commit: Oid, seen: Observation, *, is_served: bool | None) -> Reachability:
+    """Judge a commit that no advertised ref holds: was it ever held, and what happened?"""
+    held = seen.holdings.get(commit, ())
+    still = "" if is_served is None else _SERVED[is_served]
+    if not held:
+        detail = f"no ref holds it and none was ever seen to{still}"
+        cls = ReachabilityClass.GONE if is_served is False else ReachabilityClass.SERVED_ONLY
+        return Reachability(cls=cls, detail=detail)
+    last = max(held, key=lambda holding: (holding.last_seen, holding.ref.startswith("refs/heads/"), holding.ref))
+    twin = next(iter(twins(commit, seen)), None)
+    rewritten = f"; the same change is now {twin}" if twin else ""
+    until = f"{last.last_seen:%Y-%m-%d %H:%M} UTC"
+    return Reachability(
+        cls=ReachabilityClass.ORPHANED,
+        refs=(last.ref,),
+        detail=f"{_short(last.ref)} held it until {until}{_fate(last, seen)}{still}{rewritten}",
+        since=last.last_seen,
+        twin=twin,
+    )
+
+
+_SERVED = {
+    True: "; the server still hands it out, which a clean-up may end any day",
+    False: "; the server no longer hands it out: a cold build fails",
+}
+
+
+def _fate(last: Holding, seen: Observation) -> str:
+    """Say what happened to the ref that held a commit last."""
+    move = _last_move(seen.known_moves, {last.ref})
+    if move is None or move.before is None:
+        return ""
+    if move.after is None:
+        return f", then was deleted at {move.before[:12]}"
+    verb = "forced" if move.forced else "moved"
+    return f", then was {verb} from {move.before[:12]} to {move.after[:12]}"
+
+
+def _last_move(moves: Iterable[Move], refs: set[str]) -> Move | None:
+    return max((move for move in moves if move.ref in refs), key=lambda move: move.at, default=None)
+
+
+def _short(ref: str) -> str:
+    return ref.removeprefix("refs/heads/").removeprefix("refs/tags/")

@@ -1,0 +1,174 @@
+"""Which bump do we propose for a pin, and what does it cost?"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from watcher.judge.bump import Ladder
+from watcher.judge.contract import contract_files, package_version
+from watcher.judge.equivalents import twins
+from watcher.judge.shipped import is_shipped, variant_of
+from watcher.judge.survey import Judged, Survey
+from watcher.model import Answer, Grade, Oid, Pin, Repair, Rung, Suggestion, Verdict
+from watcher.observation import Observation
+
+_NAMED = 5
+"""How many lost commits a caution lists by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A bump before its cost is known: where to, and by which steps."""
+
+    pin: Pin
+    commit: Oid
+    target: Rung
+    ladder: tuple[Rung, ...]
+    verdicts: tuple[Verdict, ...]
+    fast_forward: bool
+    cautions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What lies between a pin and its target, beside commits."""
+
+    paths: tuple[str, ...]
+    """Every path that differs."""
+    before: Mapping[str, str]
+    """Version file → its text at the pin."""
+    after: Mapping[str, str]
+
+
+def wanted(pin: Pin, judgement: Judged) -> dict[str, Verdict]:
+    """Return the fixes that a pin lacks and is, or may be, affected by: fix id → verdict."""
+    return {
+        name: said
+        for name, said in judgement.verdicts.get(pin.id, {}).items()
+        if said.contained_as is None and said.answer is not Answer.NO
+    }
+
+
+def is_strong(verdict: Verdict, judgement: Judged) -> bool:
+    """Answer whether a fix is worth a bump by itself: at least likely, and the pin is affected."""
+    return verdict.answer is Answer.YES and judgement.fixes[verdict.fix].grade is not Grade.POSSIBLE
+
+
+def ladder_for(commit: Oid, seen: Observation, surveyed: Survey) -> Ladder:
+    """Return the ladder of a pinned commit, its own line first."""
+    own = surveyed.own.get(commit)
+    lines = (own, *(line for line in surveyed.lines if line != own)) if own else surveyed.lines
+    return Ladder(commit, lines, seen.graph, seen.commits)
+
+
+def propose(
+    pin: Pin, seen: Observation, surveyed: Survey, judgement: Judged, repairs: Mapping[Oid, Repair]
+) -> Proposal | None:
+    """Return the smallest bump for a pin's fixes, or None when there is nothing to gain or no way to gain it.
+
+    The target has every fix worth a bump; where none is, every fix that may be. A floating pin follows by itself.
+    """
+    commit = seen.commit_of(pin)
+    lacking = wanted(pin, judgement)
+    if commit is None or not lacking or pin.ref_kind.is_floating:
+        return None
+    ladder = ladder_for(commit, seen, surveyed)
+    start, cautions = _start(commit, seen, surveyed)
+    rungs = ladder.rungs({name: judgement.same[name] for name in lacking}, start)
+    strong = {name for name, said in lacking.items() if is_strong(said, judgement)}
+    offered = {name for rung in rungs for name in rung.fixes}
+    goal = strong & offered or offered
+    target = next((rung for rung in rungs if goal <= set(rung.fixes)), None)
+    if target is None:
+        return None
+    return Proposal(
+        pin=pin,
+        commit=commit,
+        target=target,
+        ladder=rungs,
+        verdicts=tuple(lacking[name] for rung in rungs for name in rung.fixes if name in lacking),
+        fast_forward=seen.graph.is_ancestor(commit, target.to),
+        cautions=(
+            *cautions,
+            *_cheaper(target, ladder, judgement),
+            *_regressions(target, commit, seen, judgement, repairs, ladder),
+        ),
+    )
+
+
+def suggestion(proposal: Proposal, cost: Cost) -> Suggestion:
+    """Return the proposal with its cost: versions, build contract, files by variant."""
+    shipped = [path for path in cost.paths if is_shipped(path)]
+    return Suggestion(
+        pin=proposal.pin.id,
+        from_=proposal.commit,
+        target=proposal.target,
+        ladder=proposal.ladder,
+        fast_forward=proposal.fast_forward,
+        verdicts=tuple(dict.fromkeys(proposal.verdicts)),
+        version_from=package_version(cost.before),
+        version_to=package_version(cost.after),
+        cautions=proposal.cautions,
+        contract=contract_files(cost.paths),
+        files=dict(Counter(variant_of(path) or "any" for path in shipped)),
+    )
+
+
+def _start(commit: Oid, seen: Observation, surveyed: Survey) -> tuple[Oid | None, tuple[str, ...]]:
+    """Return what a target must contain in place of a pin that no line has, and what is to be said about it."""
+    graph = seen.graph
+    if commit in surveyed.own or not surveyed.lines:
+        return None, ()
+    tip = surveyed.lines[0].tip
+    line = set(graph.first_parent_line(tip))
+    landed = [twin for twin in twins(commit, seen) if twin in line]
+    if landed:
+        position = graph.oldest_first(landed)[0]
+        return position, (f"not a fast-forward: the pin's own work landed as {position[:12]}",)
+    lost = graph.oldest_first(graph.between(tip, commit))
+    names = ", ".join(
+        f"{oid[:12]} ({seen.commits[oid].subject})" if oid in seen.commits else oid[:12] for oid in lost[-_NAMED:]
+    )
+    more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+    base = max(graph.merge_bases(tip, commit), key=graph.generations.__getitem__, default=None)
+    return base, (f"not a fast-forward: moving loses {names}{more}",)
+
+
+def _cheaper(target: Rung, ladder: Ladder, judgement: Judged) -> tuple[str, ...]:
+    """Mention another line that gives the same fixes for fewer commits."""
+    beside = ladder.elsewhere([judgement.same[name] for name in target.fixes])
+    if beside is None or beside.to == target.to or beside.commits >= target.commits:
+        return ()
+    line = beside.line.removeprefix("refs/heads/").removeprefix("refs/tags/")
+    return (f"{line} offers the same at {beside.to[:12]} for {beside.commits} commits",)
+
+
+def _regressions(
+    target: Rung,
+    commit: Oid,
+    seen: Observation,
+    judgement: Judged,
+    repairs: Mapping[Oid, Repair],
+    ladder: Ladder,
+) -> tuple[str, ...]:
+    """Say which bugs the target brings that a later fix repairs, and the smallest target without them."""
+    brought = seen.graph.between(commit, target.to)
+    has = seen.graph.ancestors(target.to)
+    found = []
+    for name, fix in judgement.fixes.items():
+        if name in target.fixes or any(way <= has for way in judgement.same[name].ways):
+            continue
+        culprits = [oid for oid in (*fix.introduced, *_origins(repairs.get(fix.change.landing))) if oid in brought]
+        if not culprits or fix.grade is Grade.POSSIBLE:
+            continue
+        clean = ladder.minimal([judgement.same[other] for other in (*target.fixes, name)])
+        way_out = f"; {clean.to[:12]} is the smallest without it" if clean else ""
+        found.append(f"brings {culprits[0][:12]}, which {fix.change.title!r} repairs later{way_out}")
+    return tuple(found)
+
+
+def _origins(repair: Repair | None) -> Iterable[Oid]:
+    """Return the commits that made the lines which a change removes, where all of them are of one commit."""
+    removed = [anchor for anchor in (repair.anchors if repair else ()) if anchor.is_removed]
+    origins = {anchor.origins[0] for anchor in removed if not anchor.is_older}
+    return origins if len(origins) == 1 and removed else ()

@@ -1,0 +1,110 @@
+"""What of an upstream's history must be looked at for its pins, and what does each pin make of each fix?"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from watcher.judge.affected import Pinned, verdict
+from watcher.judge.changes import landings
+from watcher.judge.equivalents import Equivalents, Index, equivalents, held_as
+from watcher.judge.fixes import judge_fix
+from watcher.judge.lines import Line, own_line, published_lines
+from watcher.model import Change, Fix, Oid, Pin, Repair, Verdict
+from watcher.observation import Materials, Observation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """The part of an upstream's history that its pins do not all share."""
+
+    bound: Oid | None
+    """A commit that every pin has, as new as can be; None where the pins share no history."""
+    lines: tuple[Line, ...]
+    """The published lines, tracked ones first."""
+    own: Mapping[Oid, Line]
+    """Pinned commit → the line it belongs to, for those that are on one."""
+    changes: tuple[Change, ...]
+    """What landed after the bound on the tracked lines and on the pins' own, oldest first on each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What is known about an upstream's fixes, and what each means for each pin."""
+
+    fixes: Mapping[str, Fix]
+    same: Mapping[str, Equivalents]
+    verdicts: Mapping[str, Mapping[str, Verdict]]
+    """Pin id → fix id → verdict; fixes that touch nothing a pin ships are left out."""
+
+
+def survey(seen: Observation, pins: Iterable[Pin], tracked: tuple[str, ...] = ()) -> Survey:
+    """Return what to look at; `tracked` are the branches of the configuration, the remote HEAD where there are none."""
+    graph, advertisement = seen.graph, seen.advertisement
+    pinned = sorted({commit for pin in pins if (commit := seen.commit_of(pin)) and commit in graph})
+    lines = published_lines(advertisement, graph, tracked)
+    found = {commit: own_line(commit, advertisement, graph, tracked) for commit in pinned}
+    own = {commit: line for commit, line in found.items() if line is not None}
+    bound = graph.common_ancestor(pinned) if pinned else None
+    leading = lines[: max(1, len(tracked))] if pinned else ()
+    followed = {line.name: line for line in (*leading, *own.values())}
+    changes = {
+        change.landing: change
+        for line in followed.values()
+        for change in landings(graph.first_parent_line(line.tip), bound, graph, seen.commits)
+    }
+    return Survey(bound=bound, lines=lines, own=own, changes=tuple(changes.values()))
+
+
+def candidates(
+    seen: Observation, surveyed: Survey, materials: Materials, wanted: tuple[str, ...] = ()
+) -> tuple[Change, ...]:
+    """Return the changes that may turn out to be fixes once their lines are looked at."""
+    return tuple(
+        change
+        for change in surveyed.changes
+        if judge_fix(seen.upstream, change, materials.paths.get(change.landing, ()), seen.commits, wanted=wanted)
+    )
+
+
+def judged(
+    seen: Observation,
+    surveyed: Survey,
+    materials: Materials,
+    repairs: Mapping[Oid, Repair],
+    pins: Iterable[Pin],
+    wanted: tuple[str, ...] = (),
+) -> Judged:
+    """Return the fixes among the changes, and each pin's verdict on each of them."""
+    index = Index(seen.commits, materials.patch_ids)
+    fixes = {}
+    for change in surveyed.changes:
+        repair = repairs.get(change.landing)
+        paths = materials.paths.get(change.landing, ())
+        found = judge_fix(seen.upstream, change, paths, seen.commits, repair=repair, wanted=wanted) if repair else None
+        if found is not None:
+            fixes[found.id] = found
+    same = {fix.id: equivalents(fix.change, index) for fix in fixes.values()}
+    tips = [seen.graph.ancestors(line.tip) for line in {*surveyed.lines[:1], *surveyed.own.values()}]
+    standing = {name: fix for name, fix in fixes.items() if any(held_as(same[name], tip) for tip in tips)}
+    verdicts = {}
+    for pin in pins:
+        pinned = _pinned(pin, seen, materials)
+        if pinned is None:
+            continue
+        said = {
+            name: verdict(fix, same[name], repairs.get(fix.change.landing), pinned, index)
+            for name, fix in standing.items()
+        }
+        verdicts[pin.id] = {name: answer for name, answer in said.items() if answer is not None}
+    return Judged(fixes=standing, same=same, verdicts=verdicts)
+
+
+def _pinned(pin: Pin, seen: Observation, materials: Materials) -> Pinned | None:
+    commit = seen.commit_of(pin)
+    if commit is None or commit not in seen.graph:
+        return None
+    return Pinned(
+        ancestors=frozenset(seen.graph.ancestors(commit)),
+        variant=pin.variant,
+        paths=materials.trees.get(commit, frozenset()),
+        texts={path: lines for (at, path), lines in materials.texts.items() if at == commit},
+    )

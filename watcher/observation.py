@@ -1,0 +1,84 @@
+"""What one pass saw of one upstream: everything that a verdict may look at, as a value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from watcher.graph import Graph
+from watcher.model import Advertisement, ChangedPath, Commit, Holding, Move, Oid, Pin, RefKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """Which commit a pin's ref stands for at this upstream."""
+
+    commit: Oid | None
+    """None where it could not be had, or is ambiguous."""
+    candidates: tuple[Oid, ...] = ()
+    """Several commits that a short id may mean."""
+    is_served: bool | None = None
+    """Whether the server hands the commit out; None when nobody had to ask."""
+    holders: tuple[str, ...] = ()
+    """For a named ref: the full names that bear it (a branch and a tag may both)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """One upstream at one moment, with what was known of it before."""
+
+    upstream: str
+    at: datetime
+    advertisement: Advertisement
+    graph: Graph
+    """Every commit of the advertised refs and of the commits we keep."""
+    commits: Mapping[Oid, Commit] = field(default_factory=dict)
+    """Metadata of the commits that are newer than what all pins share."""
+    positions: Mapping[str, Position] = field(default_factory=dict)
+    """Pin id → position."""
+    before: Advertisement | None = None
+    """What the previous pass saw advertised."""
+    moves: tuple[Move, ...] = ()
+    """The moves of refs since then."""
+    known_moves: tuple[Move, ...] = ()
+    """Every move that was ever recorded, oldest first; `moves` included."""
+    holdings: Mapping[Oid, tuple[Holding, ...]] = field(default_factory=dict)
+    """Pinned commit → the refs that were ever seen holding it."""
+    roots: frozenset[Oid] = frozenset()
+    """Root commits of the default branch, now."""
+    known_roots: frozenset[Oid] = frozenset()
+    """Root commits of the default branch, at earlier looks."""
+
+    def commit_of(self, pin: Pin) -> Oid | None:
+        """Return the commit that a pin stands for now, or None."""
+        position = self.positions.get(pin.id)
+        return position.commit if position else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Materials:
+    """Contents that the judgement of one upstream's pins asked for: facts of objects, never of moments."""
+
+    paths: Mapping[Oid, tuple[ChangedPath, ...]] = field(default_factory=dict)
+    """Landing → what it alters against its first parent."""
+    trees: Mapping[Oid, frozenset[str]] = field(default_factory=dict)
+    """Commit → its paths."""
+    texts: Mapping[tuple[Oid, str], tuple[str, ...]] = field(default_factory=dict)
+    """(commit, path) → lines."""
+    patch_ids: Mapping[Oid, str] = field(default_factory=dict)
+    """Commit → `git patch-id --verbatim` against its first parent."""
+
+
+def named_refs(advertisement: Advertisement, pin: Pin) -> tuple[str, ...]:
+    """Return the full names of the advertised refs that a pin's name may mean, the likeliest first.
+
+    `git clone --branch` and pip look at branches before tags; a name that looks like a version means the tag.
+    """
+    if pin.ref_kind is RefKind.DEFAULT_BRANCH:
+        return (advertisement.head,) if advertisement.head else ()
+    name = pin.wanted or ""
+    for prefix in ("refs/tags/", "refs/heads/"):
+        if name.startswith(prefix):
+            return (name,) if advertisement.tip(name) else ()
+    tag, branch = f"refs/tags/{name.removeprefix('tags/')}", f"refs/heads/{name.removeprefix('origin/')}"
+    order = (tag, branch) if pin.ref_kind is RefKind.TAG else (branch, tag)
+    return tuple(full for full in order if advertisement.tip(full))
