@@ -1,0 +1,337 @@
+"""Name every key of config.yaml, its type and its default; validated, it is what the rest of the program reads."""
+
+import os
+from collections.abc import Mapping
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from textwrap import indent
+from typing import Annotated, Any, Self
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
+
+from watcher.address import canonical, last_component
+from watcher.config.document import Loc, quoted
+from watcher.config.fields import (
+    Address,
+    Aligned,
+    Destination,
+    Digest,
+    DigestTime,
+    Distinct,
+    Duration,
+    Location,
+    MailAddress,
+    MailAddresses,
+    MailServer,
+    Ref,
+    Refs,
+    Repository,
+    SecretPlace,
+    Source,
+    Text,
+    Texts,
+    Variant,
+    Zone,
+)
+from watcher.config.glob import is_match
+from watcher.config.mistakes import Context, wrong
+from watcher.model import Kind, Severity
+
+SMALLEST = """\
+downstreams:
+  - repository: https://github.com/owner/name
+    manifests: [Dockerfile]
+"""
+"""The smallest useful configuration, for messages and documentation."""
+
+
+class _Model(BaseModel):
+    """What all sections share: no unknown keys, no empty values, never changed after reading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, data: Any, info: ValidationInfo) -> Any:
+        context = info.context if isinstance(info.context, Context) else Context(folder=Path())
+        if not isinstance(data, dict):
+            return data
+        context.models[id(data)] = cls
+        return cls._complete(data, context.folder)
+
+    @classmethod
+    def _complete(cls, data: dict[str, Any], _folder: Path) -> dict[str, Any]:
+        """Refuse a key without a value (it may hide a `#` that begins a comment); sections add their defaults here."""
+        empty = [key for key, value in data.items() if value is None]
+        if empty:
+            raise wrong("a value", found="nothing", at=(empty[0],))
+        return data
+
+
+class Manifest(_Model):
+    """Files of a downstream that hold pins, and the variant that they build."""
+
+    files: Texts
+    """A path or a glob in the downstream, or a list of them: docker/Dockerfile, requirements/*.txt, **/Dockerfile."""
+    variant: Variant | None = None
+    """What the files build: cuda, rocm, xpu, npu, cpu, any, or a word of your own. Default: as the file names tell."""
+
+
+def _manifest(value: Any) -> Any:
+    return {"files": value} if isinstance(value, str) else value
+
+
+class Downstream(_Model):
+    """A repository whose files hold pins: given by address, or by the path of a checkout."""
+
+    name: Text = ""
+    """What messages call it. Default: the last component of the address or path."""
+    repository: Repository | None = None
+    """Its address: https, ssh, git, or user@host:path."""
+    path: Location | None = None
+    """In place of an address: a checkout on this machine, relative to the configuration."""
+    branch: Ref | None = None
+    """The branch to read. Default: the one that the remote's HEAD names."""
+    manifests: Annotated[
+        tuple[Annotated[Manifest, BeforeValidator(_manifest, json_schema_input_type=str | Manifest)], ...],
+        Field(min_length=1),
+    ] = ()
+    """The files that hold pins. Default: every file of a known format."""
+
+    @classmethod
+    def _complete(cls, data: dict[str, Any], folder: Path) -> dict[str, Any]:
+        data = super()._complete(data, folder)
+        match data:
+            case {"name": _}:
+                return data
+            case {"repository": str(address)}:
+                return {"name": last_component(address) or "downstream", **data}
+            case {"path": str(path)}:
+                return {"name": Path(os.path.normpath(folder / path)).name or "downstream", **data}
+            case _:
+                return data
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if self.repository and self.path:
+            raise wrong("either repository or path", found="both", at=("path",))
+        if not self.repository and not self.path:
+            raise wrong("a repository (an address) or a path", found="neither")
+        return self
+
+    def manifest(self, path: str) -> Manifest | None:
+        """Return the first entry whose files fit the path; None where none does, or where there are no entries."""
+        return next((entry for entry in self.manifests if any(is_match(glob, path) for glob in entry.files)), None)
+
+
+class PinSetting(_Model):
+    """A pin that no manifest holds."""
+
+    name: Text = ""
+    """What people call the dependency. Default: the last component of the upstream."""
+    upstream: Address
+    """The repository that the pin points into."""
+    ref: Ref
+    """A commit (short ones too), tag or branch, as it is used; HEAD follows the default branch."""
+    variant: Variant = "any"
+    """The platform it is used for: cuda, rocm, xpu, npu, cpu, any, or a word of your own."""
+
+    _line: int = PrivateAttr(default=1)
+
+    @classmethod
+    def _complete(cls, data: dict[str, Any], folder: Path) -> dict[str, Any]:
+        data = super()._complete(data, folder)
+        upstream = data.get("upstream")
+        return {"name": last_component(upstream) or "pin", **data} if isinstance(upstream, str) else data
+
+    @property
+    def line(self) -> int:
+        """Return the line of the configuration on which the ref stands."""
+        return self._line
+
+
+class Upstream(_Model):
+    """What to follow of one upstream, and which of its files matter."""
+
+    track: Refs = ()
+    """The branches whose line we follow. Default: the one that the remote's HEAD names."""
+    paths: Texts = ()
+    """Globs of the files that are shipped: a change to others concerns no pin. Default: all but tests, docs, CI."""
+
+
+class DriftPolicy(StrEnum):
+    """When pins of one dependency in several variants are an alarm."""
+
+    SAME_FIXES = "same-fixes"
+    """One variant is affected by something whose fix another variant has, or one side floats."""
+    SAME_COMMIT = "same-commit"
+    """They are not the same commit."""
+
+
+def _drift(value: Any) -> Any:
+    return {"default": value} if isinstance(value, str) else value
+
+
+class Schedule(_Model):
+    """When the service looks, and when it sends the digest."""
+
+    poll: Duration = timedelta(minutes=15)
+    """How often each upstream is asked: 15m, 6h, 1d."""
+    digest: Digest = DigestTime(weekday="mon", hour=9, minute=0)
+    """When the weekly digest is due: a weekday and a time, mon 09:00."""
+    timezone: Zone = ZoneInfo("UTC")
+    """The time zone of the digest: Europe/Berlin."""
+
+
+class Tolerance(_Model):
+    """How long bad news must last before it is told."""
+
+    tries: Annotated[int, Field(ge=1)] = 3
+    """How often in a row it must have been seen."""
+    over: Duration = timedelta(hours=6)
+    """How long it must have lasted since it was first seen: 6h, 2d."""
+
+
+class UnobservedTolerance(Tolerance):
+    """The same with longer defaults: networks have bad days."""
+
+    tries: Annotated[int, Field(ge=1)] = 6
+    """How often in a row the upstream could not be observed."""
+    over: Duration = timedelta(hours=24)
+    """How long ago the first of these tries was: 24h, 2d."""
+
+
+class Patience(_Model):
+    """How long an upstream may be away before that is a finding."""
+
+    gone: Tolerance = Tolerance()
+    """Before upstream-gone: the server says that there is no such repository."""
+    unobserved: UnobservedTolerance = UnobservedTolerance()
+    """Before upstream-unobserved: timeouts, 403, 429, 5xx."""
+
+
+class Slack(_Model):
+    """Where alerts go in Slack: a channel with a bot's token, or an incoming webhook."""
+
+    channel: Text | None = None
+    """The channel's name in quotes ("#gpu-images"), or its id."""
+    token: SecretPlace | None = None
+    """Where the bot token is: env:NAME or file:PATH, never the token itself."""
+    webhook: SecretPlace | None = None
+    """In place of a token: where the address of an incoming webhook is, env:NAME or file:PATH."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.token is None) == (self.webhook is None):
+            raise wrong("either token or webhook", found="neither" if self.token is None else "both")
+        if self.token and not self.channel:
+            raise wrong("a channel beside the token", found="none")
+        return self
+
+
+class Email(_Model):
+    """Where the digest goes by mail."""
+
+    smtp: MailServer
+    """The server: smtp://host:25 (STARTTLS where offered) or smtps://host:465."""
+    from_: Annotated[MailAddress, Field(alias="from")]
+    """The sender's address."""
+    to: MailAddresses
+    """One address, or a list of them."""
+    user: Text | None = None
+    """The account, where the server asks for one."""
+    password: SecretPlace | None = None
+    """Where its password is: env:NAME or file:PATH, never the password itself."""
+
+
+class Settings(_Model):
+    """The whole configuration. Every key has a default, but something must be watched."""
+
+    downstreams: tuple[Downstream, ...] = ()
+    """The repositories whose files hold pins."""
+    pins: tuple[PinSetting, ...] = ()
+    """Pins that no manifest holds."""
+    upstreams: Annotated[Mapping[Address, Upstream], Distinct] = Field(default_factory=dict)
+    """What to follow of an upstream, by its address; those not named here get the defaults."""
+    relatives: tuple[Annotated[tuple[Address, ...], Field(min_length=2)], ...] = ()
+    """Groups of addresses that are one dependency: an upstream and its forks."""
+    drift: Annotated[
+        Mapping[Text, DriftPolicy],
+        BeforeValidator(_drift, json_schema_input_type=DriftPolicy | Mapping[str, DriftPolicy]),
+    ] = Field(default_factory=dict)
+    """same-fixes (the default) or same-commit; or a mapping from dependency names, and `default`, to one of them."""
+    schedule: Schedule = Schedule()
+    """Times: of looking (poll) and of the weekly digest."""
+    patience: Patience = Patience()
+    """How often and how long an upstream must be away (gone, unobserved) before that is told."""
+    state: Annotated[Location, Field(validate_default=True)] = Path("state")
+    """The folder for mirrors and memory, relative to the configuration."""
+    rewrites: Annotated[Mapping[Source, Destination], Aligned] = Field(default_factory=dict)
+    """Where to really fetch from: beginnings of addresses and what replaces them; the longest one wins."""
+    severities: Mapping[Kind, Severity] = Field(default_factory=dict)
+    """Other severities for kinds of findings."""
+    fail_on: Severity = Severity.MEDIUM
+    """The severity from which on live findings make `watcher check` exit with 1."""
+    slack: Slack | None = None
+    """Slack alerts: a channel with a bot's token, or a webhook."""
+    email: Email | None = None
+    """The digest by mail: a server, a sender and recipients."""
+
+    @classmethod
+    def _complete(cls, data: dict[str, Any], _folder: Path) -> dict[str, Any]:
+        """Read a section whose lines are all commented out as no section."""
+        return {key: value for key, value in data.items() if value is not None or key not in cls.model_fields}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if not self.downstreams and not self.pins:
+            smallest = "\n\n" + indent(SMALLEST.rstrip(), "    ")
+            raise wrong("at least one downstream", found="none", hint=f"the smallest configuration is{smallest}")
+        _once("each downstream's name", {("downstreams", i): entry.name for i, entry in enumerate(self.downstreams)})
+        members: dict[Loc, str] = {
+            ("relatives", i, j): url for i, group in enumerate(self.relatives) for j, url in enumerate(group)
+        }
+        _once("each address in one group of relatives", members)
+        return self
+
+    def upstream(self, address: str) -> Upstream:
+        """Return what the configuration says about an upstream, or the defaults."""
+        return self.upstreams.get(canonical(address)) or Upstream()
+
+    def relatives_of(self, upstream: str) -> tuple[str, ...]:
+        """Return the addresses that are one dependency with this one, itself included, in the order of the file."""
+        address = canonical(upstream)
+        return next((group for group in self.relatives if address in group), (address,))
+
+    def drift_policy(self, dependency: str) -> DriftPolicy:
+        """Return the policy for the dependency of this name."""
+        return self.drift.get(dependency) or self.drift.get("default") or DriftPolicy.SAME_FIXES
+
+    def severity(self, kind: Kind, default: Severity) -> Severity:
+        """Return the configured severity of a kind, else the default."""
+        return self.severities.get(kind, default)
+
+    def address(self, upstream: str) -> str:
+        """Return where to really fetch from: the longest beginning that `rewrites` names is replaced.
+
+        A beginning without a final `/` or `:` fits whole components only: https://github.com does not fit
+        https://github.com.example.org.
+        """
+        fitting = [source for source in self.rewrites if _begins(upstream, source)]
+        longest = max(fitting, key=len, default=None)
+        return upstream if longest is None else self.rewrites[longest] + upstream[len(longest) :]
+
+
+def _begins(address: str, source: str) -> bool:
+    rest = address[len(source) :]
+    return address.startswith(source) and (not rest or source.endswith(("/", ":")) or rest.startswith("/"))
+
+
+def _once(what: str, places: Mapping[Loc, str]) -> None:
+    seen: set[str] = set()
+    for at, value in places.items():
+        if value in seen:
+            raise wrong(f"{what} once", found=f"{quoted(value)} again", at=at)
+        seen.add(value)

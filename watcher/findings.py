@@ -1,0 +1,153 @@
+"""What becomes of a finding: a pure state machine over what was known and what this pass found wrong.
+
+DESIGN.md §4 is the contract. A finding takes at most one step a pass, and each step that people may hear of is one
+`Event`; a mere change of wording is taken over without one. What could not be observed neither opens nor resolves.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from watcher.errors import UsageError
+from watcher.model import Concern, Event, EventKind, Finding, State
+
+Step = tuple[Finding, EventKind | None]
+"""The finding as it is afterwards, and what to call what happened; None where nothing worth telling did."""
+
+
+def reconcile(
+    known: Iterable[Finding],
+    concerns: Iterable[Concern],
+    *,
+    unknown: Callable[[Concern], bool],
+    now: datetime,
+    is_first: bool,
+) -> tuple[tuple[Finding, ...], tuple[Event, ...]]:
+    """Return every finding as it stands after this pass, and the events that led there.
+
+    `unknown` answers whether nothing could be observed this time about what a known concern is about; it is asked only
+    where the concern is absent. With `is_first` every event is marked as part of the baseline. Applying the result to
+    the same concerns again gives no event.
+    """
+    new = _loudest(concerns)
+    steps = [_step(finding, new.pop(finding.key, None), unknown=unknown, now=now) for finding in known]
+    steps += [_opened(concern, now) for concern in new.values()]
+    events = (
+        Event(kind=kind, finding=finding, at=now, is_baseline=is_first) for finding, kind in steps if kind is not None
+    )
+    return tuple(finding for finding, _ in steps), tuple(events)
+
+
+def unseen(*, pins: Iterable[str] = (), upstreams: Iterable[str] = ()) -> Callable[[Concern], bool]:
+    """Return the answer to give to `reconcile` where these pins and upstreams could not be observed."""
+    lost_pins, lost_upstreams = frozenset(pins), frozenset(upstreams)
+    return lambda concern: concern.pin in lost_pins or concern.upstream in lost_upstreams
+
+
+def acknowledge(finding: Finding, now: datetime, note: str = "") -> tuple[Finding, Event]:
+    """Take note of a finding: it no longer counts, until it is over or grows more severe."""
+    _refuse_resolved(finding, "acknowledge")
+    return _told(finding, EventKind.ACKNOWLEDGED, state=State.ACKNOWLEDGED, now=now, note=note)
+
+
+def snooze(finding: Finding, until: datetime, now: datetime, note: str = "") -> tuple[Finding, Event]:
+    """Put a finding off: it does not count before `until`, unless it grows more severe."""
+    _refuse_resolved(finding, "snooze")
+    if until <= now:
+        raise UsageError(f"cannot snooze {finding.key} until {until:%Y-%m-%d %H:%M} UTC: that time has passed")
+    return _told(finding, EventKind.SNOOZED, state=State.SNOOZED, now=now, note=note, until=until)
+
+
+def reopen(finding: Finding, now: datetime) -> tuple[Finding, Event]:
+    """Let an acknowledged or snoozed finding count again."""
+    _refuse_resolved(finding, "reopen")
+    if finding.state is State.OPEN:
+        raise UsageError(f"cannot reopen {finding.key}: it is open already")
+    return _told(finding, EventKind.REOPENED, state=State.OPEN, now=now)
+
+
+def _loudest(concerns: Iterable[Concern]) -> dict[str, Concern]:
+    """Return the concerns by key; of two with one key the more severe, else the first."""
+    found: dict[str, Concern] = {}
+    for concern in concerns:
+        rival = found.get(concern.key)
+        if rival is None or concern.severity.rank > rival.severity.rank:
+            found[concern.key] = concern
+    return found
+
+
+def _step(finding: Finding, concern: Concern | None, *, unknown: Callable[[Concern], bool], now: datetime) -> Step:
+    """Return the one step that a known finding takes in this pass."""
+    if concern is not None:
+        return _seen(finding, concern, now)
+    if finding.state is State.RESOLVED:
+        return finding, None
+    if not unknown(finding.concern) and _is_over(finding):
+        return _resolved(finding, now)
+    # A snooze runs out by the clock: whoever asked to be reminded is reminded, though we could not look today.
+    if _has_slept(finding, now):
+        return _moved(finding, State.OPEN, now), EventKind.WOKE
+    return finding, None
+
+
+def _seen(finding: Finding, concern: Concern, now: datetime) -> Step:
+    """Return the step of a known finding that this pass found again."""
+    fresh = replace(finding, concern=concern)
+    if finding.state is State.RESOLVED:
+        return replace(_moved(fresh, State.OPEN, now), opened_at=now), EventKind.REOPENED
+    if _has_slept(finding, now):
+        return _moved(fresh, State.OPEN, now), EventKind.WOKE
+    if concern.severity.rank > finding.concern.severity.rank:
+        # Whoever silenced it, silenced something less severe.
+        return _louder(fresh, now), EventKind.CHANGED
+    if (concern.severity, concern.target) != (finding.concern.severity, finding.concern.target):
+        return replace(fresh, changed_at=now), EventKind.CHANGED
+    return fresh, None
+
+
+def _louder(finding: Finding, now: datetime) -> Finding:
+    """Return a finding that grew more severe: open, whatever it was."""
+    if finding.state is State.OPEN:
+        return replace(finding, changed_at=now)
+    return _moved(finding, State.OPEN, now)
+
+
+def _opened(concern: Concern, now: datetime) -> Step:
+    """Return the first step of a concern that nobody knew."""
+    return Finding(concern=concern, state=State.OPEN, opened_at=now, changed_at=now), EventKind.OPENED
+
+
+def _resolved(finding: Finding, now: datetime) -> Step:
+    """Return the last step; of something that merely happened, the note of whoever took note of it is kept."""
+    note = finding.note if finding.concern.is_event else "it no longer holds"
+    return _moved(finding, State.RESOLVED, now, note=note), EventKind.RESOLVED
+
+
+def _is_over(finding: Finding) -> bool:
+    """Answer whether absence ends it: what merely happened ends only after somebody took note."""
+    return not finding.concern.is_event or finding.state is State.ACKNOWLEDGED
+
+
+def _has_slept(finding: Finding, now: datetime) -> bool:
+    """Answer whether the finding's snooze has run out."""
+    return finding.state is State.SNOOZED and (finding.snoozed_until is None or finding.snoozed_until <= now)
+
+
+def _moved(finding: Finding, state: State, now: datetime, *, note: str = "", until: datetime | None = None) -> Finding:
+    """Return the finding in another state; a note belongs to the state that it was given with."""
+    return replace(finding, state=state, changed_at=now, snoozed_until=until, note=note)
+
+
+def _told(
+    finding: Finding, kind: EventKind, *, state: State, now: datetime, note: str = "", until: datetime | None = None
+) -> tuple[Finding, Event]:
+    """Return the finding after somebody acted on it, and the event."""
+    after = _moved(finding, state, now, note=note, until=until)
+    return after, Event(kind=kind, finding=after, at=now)
+
+
+def _refuse_resolved(finding: Finding, act: str) -> None:
+    """Raise where there is nothing left to act on."""
+    if finding.state is State.RESOLVED:
+        resolved = f"resolved on {finding.changed_at:%Y-%m-%d %H:%M} UTC"
+        raise UsageError(f"cannot {act} {finding.key}: it is {resolved} and opens by itself if it comes back")

@@ -1,0 +1,19 @@
+"""What the watcher remembers between two passes: one SQLite database in the state folder.
+
+`upstreams` holds what upstreams showed, `lifecycle` what became of findings and the messages that are owed for it;
+`schema` is the tables, `rows` how values are written, `database` the file itself.
+"""
+
+from watcher.store.lifecycle import Lifecycle, Message, Owed
+from watcher.store.upstreams import Upstreams
+
+__all__ = ["Message", "Owed", "Store"]
+
+
+class Store(Upstreams, Lifecycle):
+    """The memory of one state folder, for one thread.
+
+    Whatever belongs to one pass is written inside one `with store.atomic():`. What is read there is what nobody else
+    can change before the block ends: load findings, reconcile and commit them in the same block, or an acknowledgement
+    from another process in between is lost.
+    """

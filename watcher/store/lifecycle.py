@@ -1,0 +1,222 @@
+"""What became of findings, and the messages that are owed for it: written together, so that no crash parts them.
+
+A message is owed under an idempotency key. It is sent after the pass is on the disk and marked afterwards: a crash in
+between sends it again under the same key, never not at all.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from watcher.errors import StoreError
+from watcher.model import Event, EventKind, Finding
+from watcher.store import rows
+from watcher.store.database import Database
+from watcher.store.rows import json_text, stamp, storable, time, time_or_none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message that is to be sent."""
+
+    about: str
+    """What it tells, once per channel: an event's id, or a name such as that of a week's digest."""
+    channel: str
+    payload: Mapping[str, Any]
+
+    @property
+    def key(self) -> str:
+        """Return the idempotency key."""
+        return f"{self.about} {self.channel}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owed:
+    """One message in the outbox."""
+
+    id: int
+    key: str
+    """Idempotency key, to be handed to the receiver where it takes one."""
+    channel: str
+    payload: Mapping[str, Any]
+    created_at: datetime
+    attempts: int
+    """How often it was tried, the successful one included."""
+    next_try_at: datetime
+    delivered_at: datetime | None
+    failed_at: datetime | None
+    """When it was given up."""
+    reason: str
+    """Why the last try failed; empty where none did."""
+
+
+_OWED = (
+    "SELECT id, idempotency_key, channel, payload, created_at, attempts, next_try_at, delivered_at, failed_at, reason"
+    " FROM outbox"
+)
+
+
+class Lifecycle(Database):
+    """The memory of findings, events and messages."""
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return every finding that was ever made, resolved ones too, by key."""
+        return tuple(rows.finding(body) for (body,) in self._rows("SELECT body FROM findings ORDER BY key"))
+
+    def finding(self, key: str) -> Finding | None:
+        """Return one finding, or None."""
+        row = self._row("SELECT body FROM findings WHERE key = ?", storable(key))
+        return None if row is None else rows.finding(row[0])
+
+    def events(self, key: str | None = None) -> tuple[Event, ...]:
+        """Return the log of events, oldest first; of one finding, if its key is given."""
+        asked = "SELECT kind, body, at, is_baseline FROM events"
+        if key is None:
+            found = self._rows(f"{asked} ORDER BY id")
+        else:
+            found = self._rows(f"{asked} WHERE key = ? ORDER BY id", storable(key))
+        return tuple(
+            Event(kind=EventKind(kind), finding=rows.finding(body), at=time(at), is_baseline=bool(is_baseline))
+            for kind, body, at, is_baseline in found
+        )
+
+    def commit_pass(
+        self, findings: Iterable[Finding], events: Iterable[Event], messages: Iterable[Message], at: datetime
+    ) -> None:
+        """Write findings, what happened to them and what is owed for it: everything or nothing.
+
+        To write the same pass twice is to write it once.
+        """
+        with self.atomic():
+            self._record_findings(findings)
+            self._record_events(events)
+            self.owe(messages, at)
+
+    # --- the outbox --------------------------------------------------------------------------------------------------
+
+    def owe(self, messages: Iterable[Message], at: datetime) -> None:
+        """Put messages into the outbox, due at once; one whose key is there already is left as it is."""
+        now = stamp(at)
+        self._write_all(
+            """
+            INSERT INTO outbox (idempotency_key, channel, payload, created_at, next_try_at) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (idempotency_key) DO NOTHING
+            """,
+            [(storable(message.key), message.channel, json_text(message.payload), now, now) for message in messages],
+        )
+
+    def due(self, now: datetime) -> tuple[Owed, ...]:
+        """Return the messages to try now, in the order in which they came to be owed."""
+        return self._owed("WHERE delivered_at IS NULL AND failed_at IS NULL AND next_try_at <= ?", stamp(now))
+
+    def outbox(self) -> tuple[Owed, ...]:
+        """Return every message that was ever owed."""
+        return self._owed("")
+
+    def delivered(self, message: int, at: datetime) -> None:
+        """Mark a message as sent; once more changes nothing."""
+        self._mark(
+            message,
+            "UPDATE outbox SET attempts = attempts + 1, delivered_at = ?, failed_at = NULL, reason = ''"
+            " WHERE delivered_at IS NULL AND id = ?",
+            stamp(at),
+        )
+
+    def postponed(self, message: int, reason: str, next_try_at: datetime) -> None:
+        """Mark a try as failed, to be made again."""
+        self._mark(
+            message,
+            "UPDATE outbox SET attempts = attempts + 1, reason = ?, next_try_at = ?"
+            " WHERE delivered_at IS NULL AND id = ?",
+            storable(reason),
+            stamp(next_try_at),
+        )
+
+    def given_up(self, message: int, reason: str, at: datetime) -> None:
+        """Mark a message as one that can never be sent; it stays, with the reason."""
+        self._mark(
+            message,
+            "UPDATE outbox SET attempts = attempts + 1, reason = ?, failed_at = ?"
+            " WHERE delivered_at IS NULL AND id = ?",
+            storable(reason),
+            stamp(at),
+        )
+
+    # --- first runs --------------------------------------------------------------------------------------------------
+
+    def is_first_run(self, downstream: str) -> bool:
+        """Answer whether no pass over a downstream was ever recorded."""
+        return self._row("SELECT 1 FROM downstreams WHERE name = ?", downstream) is None
+
+    def record_run(self, downstream: str, at: datetime) -> None:
+        """Note that a pass over a downstream was made."""
+        self._write(
+            "INSERT INTO downstreams (name, first_run_at) VALUES (?, ?) ON CONFLICT DO NOTHING", downstream, stamp(at)
+        )
+
+    # --- parts -------------------------------------------------------------------------------------------------------
+
+    def _record_findings(self, findings: Iterable[Finding]) -> None:
+        """Write findings as they are now; those that did not change cost no write."""
+        self._write_all(
+            """
+            INSERT INTO findings (key, kind, severity, state, body) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET
+                kind = excluded.kind, severity = excluded.severity, state = excluded.state, body = excluded.body
+            WHERE excluded.body <> findings.body
+            """,
+            [
+                (storable(it.key), it.concern.kind, it.concern.severity, it.state, rows.finding_text(it))
+                for it in findings
+            ],
+        )
+
+    def _record_events(self, events: Iterable[Event]) -> None:
+        """Add events to the log."""
+        self._write_all(
+            """
+            INSERT INTO events (event, key, kind, at, is_baseline, body) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT (event) DO NOTHING
+            """,
+            [
+                (
+                    storable(event.id),
+                    storable(event.finding.key),
+                    event.kind,
+                    stamp(event.at),
+                    event.is_baseline,
+                    rows.finding_text(event.finding),
+                )
+                for event in events
+            ],
+        )
+
+    def _owed(self, which: str, *values: object) -> tuple[Owed, ...]:
+        """Return messages of the outbox, oldest first."""
+        return tuple(_message(row) for row in self._rows(f"{_OWED} {which} ORDER BY id", *values))
+
+    def _mark(self, message: int, change: str, *values: object) -> None:
+        """Write down how one try of a message went, unless it was sent before."""
+        with self.atomic():
+            if self._row("SELECT 1 FROM outbox WHERE id = ?", message) is None:
+                raise StoreError(f"{self.path} holds no message {message}")
+            self._write(change, *values, message)
+
+
+def _message(row: tuple[Any, ...]) -> Owed:
+    """Return the message in a row of the outbox."""
+    number, key, channel, payload, created_at, attempts, next_try_at, delivered_at, failed_at, reason = row
+    return Owed(
+        id=number,
+        key=key,
+        channel=channel,
+        payload=json.loads(payload),
+        created_at=time(created_at),
+        attempts=attempts,
+        next_try_at=time(next_try_at),
+        delivered_at=time_or_none(delivered_at),
+        failed_at=time_or_none(failed_at),
+        reason=reason,
+    )

@@ -1,0 +1,120 @@
+"""How values are written into rows and read back, exactly.
+
+A finding is kept as JSON of its own shape, apart from the inner types: a field that is added later has a default here,
+so that old rows stay readable.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from watcher.errors import StoreError
+from watcher.model import Concern, Finding, Kind, Severity, State, oid
+
+_ESCAPED = re.compile(r"\\u(d[89a-f][0-9a-f]{2})")
+
+
+def stamp(at: datetime) -> str:
+    """Return an aware time as text that sorts as time does; raise ValueError for a naive one."""
+    if at.tzinfo is None or at.utcoffset() is None:
+        raise ValueError(f"expected an aware time, found {at.isoformat()} without a zone")
+    return at.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def time(text: str) -> datetime:
+    """Return the time that a stamp names."""
+    return datetime.fromisoformat(text)
+
+
+def stamp_or_none(at: datetime | None) -> str | None:
+    """Return the stamp of a time that may be absent."""
+    return None if at is None else stamp(at)
+
+
+def time_or_none(text: str | None) -> datetime | None:
+    """Return the time of a stamp that may be absent."""
+    return None if text is None else time(text)
+
+
+def storable(text: str) -> str:
+    r"""Return text that SQLite can hold: bytes which are no UTF-8 come out of git as lone surrogates and are escaped.
+
+    `restored` undoes it for whatever has no backslash of its own, as no ref name has.
+    """
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def restored(text: str) -> str:
+    """Return the ref name that `storable` wrote."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "\\" in text else text
+
+
+def json_text(value: Mapping[str, Any]) -> str:
+    """Return JSON with sorted keys, so that equal values are equal texts."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def finding_text(finding: Finding) -> str:
+    """Return a finding as JSON."""
+    concern = finding.concern
+    return json_text(
+        {
+            "version": 1,
+            "state": finding.state,
+            "opened_at": stamp(finding.opened_at),
+            "changed_at": stamp(finding.changed_at),
+            "snoozed_until": stamp_or_none(finding.snoozed_until),
+            "note": finding.note,
+            "key": concern.key,
+            "kind": concern.kind,
+            "severity": concern.severity,
+            "headline": concern.headline,
+            "detail": concern.detail,
+            "advice": concern.advice,
+            "pin": concern.pin,
+            "upstream": concern.upstream,
+            "place": concern.place,
+            "target": concern.target,
+            "since": stamp_or_none(concern.since),
+            "is_event": concern.is_event,
+        }
+    )
+
+
+def finding(text: str) -> Finding:
+    """Return the finding that `finding_text` wrote; raise StoreError for words that this version does not know."""
+    try:
+        row: dict[str, Any] = json.loads(text)
+        return Finding(
+            concern=_concern(row),
+            state=State(row["state"]),
+            opened_at=time(row["opened_at"]),
+            changed_at=time(row["changed_at"]),
+            snoozed_until=time_or_none(row["snoozed_until"]),
+            note=row["note"],
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(
+            f"a finding in the state database cannot be read ({error!r}): another version of watcher wrote it; "
+            "use that one, or name another folder under `state`"
+        ) from error
+
+
+def _concern(row: Mapping[str, Any]) -> Concern:
+    """Return the concern in a finding's JSON."""
+    return Concern(
+        key=row["key"],
+        kind=Kind(row["kind"]),
+        severity=Severity(row["severity"]),
+        headline=row["headline"],
+        detail=tuple(row["detail"]),
+        advice=row["advice"],
+        pin=row["pin"],
+        upstream=row["upstream"],
+        place=row["place"],
+        target=oid(row["target"]) if row["target"] is not None else None,
+        since=time_or_none(row["since"]),
+        is_event=row["is_event"],
+    )

@@ -1,0 +1,146 @@
+"""The tables, as steps from an empty file to what this version writes.
+
+A step that was released is never edited; a new one is added below it. A database that knows a step which is not here
+comes from a newer version.
+"""
+
+from sqlite_utils import Database, Migrations
+
+
+def m001_upstreams(db: Database) -> None:
+    """Add what upstreams showed: refs, moves, the ledger of who held what, failed looks, identity, facts."""
+    for table in (
+        """
+        CREATE TABLE snapshots (
+            upstream TEXT PRIMARY KEY,
+            head TEXT,
+            digest TEXT NOT NULL,
+            object_format TEXT NOT NULL,
+            filters INTEGER NOT NULL CHECK (filters IN (0, 1)),
+            moved_to TEXT,
+            changed_at TEXT NOT NULL,
+            last_seen TEXT NOT NULL
+        ) STRICT
+        """,
+        """
+        CREATE TABLE refs (
+            upstream TEXT NOT NULL,
+            is_pull INTEGER NOT NULL CHECK (is_pull IN (0, 1)),
+            name TEXT NOT NULL,
+            oid TEXT NOT NULL,
+            peeled TEXT,
+            PRIMARY KEY (upstream, is_pull, name)
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE moves (
+            id INTEGER PRIMARY KEY,
+            upstream TEXT NOT NULL,
+            ref TEXT NOT NULL,
+            before TEXT,
+            after TEXT,
+            forced INTEGER CHECK (forced IN (0, 1)),
+            at TEXT NOT NULL
+        ) STRICT
+        """,
+        "CREATE INDEX moves_of_a_ref ON moves (upstream, ref)",
+        """
+        CREATE TABLE holdings (
+            upstream TEXT NOT NULL,
+            held TEXT NOT NULL,
+            ref TEXT NOT NULL,
+            first_seen TEXT NOT NULL,
+            last_seen TEXT NOT NULL,
+            tip TEXT NOT NULL,
+            PRIMARY KEY (upstream, held, ref)
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE failed_looks (
+            upstream TEXT PRIMARY KEY,
+            tries INTEGER NOT NULL,
+            since TEXT NOT NULL,
+            missing_tries INTEGER NOT NULL,
+            missing_since TEXT,
+            last_reason TEXT NOT NULL,
+            is_missing INTEGER NOT NULL CHECK (is_missing IN (0, 1))
+        ) STRICT
+        """,
+        """
+        CREATE TABLE identities (
+            upstream TEXT NOT NULL,
+            sort TEXT NOT NULL CHECK (sort IN ('root', 'alias')),
+            value TEXT NOT NULL,
+            first_seen TEXT NOT NULL,
+            PRIMARY KEY (upstream, sort, value)
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE facts (
+            upstream TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            landing TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            body TEXT NOT NULL CHECK (json_valid(body)),
+            PRIMARY KEY (upstream, kind, landing)
+        ) STRICT, WITHOUT ROWID
+        """,
+    ):
+        db.execute(table)
+
+
+def m002_lifecycle(db: Database) -> None:
+    """Add what became of findings: their state, the log of events, the messages owed, which downstreams ran before."""
+    for table in (
+        """
+        CREATE TABLE findings (
+            key TEXT PRIMARY KEY,
+            kind TEXT NOT NULL,
+            severity TEXT NOT NULL,
+            state TEXT NOT NULL,
+            body TEXT NOT NULL CHECK (json_valid(body))
+        ) STRICT
+        """,
+        """
+        CREATE TABLE events (
+            id INTEGER PRIMARY KEY,
+            event TEXT NOT NULL UNIQUE,
+            key TEXT NOT NULL REFERENCES findings (key),
+            kind TEXT NOT NULL,
+            at TEXT NOT NULL,
+            is_baseline INTEGER NOT NULL CHECK (is_baseline IN (0, 1)),
+            body TEXT NOT NULL CHECK (json_valid(body))
+        ) STRICT
+        """,
+        "CREATE INDEX events_of_a_finding ON events (key)",
+        """
+        CREATE TABLE outbox (
+            id INTEGER PRIMARY KEY,
+            idempotency_key TEXT NOT NULL UNIQUE,
+            channel TEXT NOT NULL,
+            payload TEXT NOT NULL CHECK (json_valid(payload)),
+            created_at TEXT NOT NULL,
+            attempts INTEGER NOT NULL DEFAULT 0,
+            next_try_at TEXT NOT NULL,
+            delivered_at TEXT,
+            failed_at TEXT,
+            reason TEXT NOT NULL DEFAULT '',
+            CHECK (delivered_at IS NULL OR failed_at IS NULL)
+        ) STRICT
+        """,
+        "CREATE INDEX outbox_waiting ON outbox (next_try_at) WHERE delivered_at IS NULL AND failed_at IS NULL",
+        "CREATE TABLE downstreams (name TEXT PRIMARY KEY, first_run_at TEXT NOT NULL) STRICT",
+    ):
+        db.execute(table)
+
+
+STEPS = (m001_upstreams, m002_lifecycle)
+"""Every step, in order; their names are what a database remembers."""
+
+
+def migrations() -> Migrations:
+    """Return the steps for sqlite-utils, which takes each in a transaction with the note that it was taken."""
+    steps = Migrations("watcher")
+    for step in STEPS:
+        steps()(step)
+    return steps

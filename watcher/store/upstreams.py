@@ -1,0 +1,266 @@
+"""What upstreams showed: refs, their moves, who held which pinned commit, failed looks, identity, facts of landings."""
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from watcher.model import Advertisement, Holding, Identity, Move, Oid, Patience, Ref, Unobserved, oid
+from watcher.store.database import Database
+from watcher.store.rows import json_text, restored, stamp, stamp_or_none, storable, time, time_or_none
+
+
+class Upstreams(Database):
+    """The memory of upstreams. Every address is a normalised one."""
+
+    # --- refs: the last advertisement, and every move there ever was ------------------------------------------------
+
+    def snapshot(self, upstream: str) -> Advertisement | None:
+        """Return the last advertisement, or None where there was none yet."""
+        row = self._row(
+            "SELECT head, digest, object_format, filters, moved_to FROM snapshots WHERE upstream = ?", upstream
+        )
+        if row is None:
+            return None
+        head, digest, object_format, filters, moved_to = row
+        return Advertisement(
+            refs=self._refs(upstream, is_pull=False),
+            head=None if head is None else restored(head),
+            digest=digest,
+            object_format=object_format,
+            filters=bool(filters),
+            moved_to=moved_to,
+            pulls=self._refs(upstream, is_pull=True),
+        )
+
+    def last_seen(self, upstream: str) -> datetime | None:
+        """Return when the upstream was last observed."""
+        row = self._row("SELECT last_seen FROM snapshots WHERE upstream = ?", upstream)
+        return None if row is None else time(row[0])
+
+    def record_snapshot(self, upstream: str, advertisement: Advertisement, at: datetime) -> None:
+        """Keep an advertisement in place of the last one; where its digest is the same, the refs are not written."""
+        with self.atomic():
+            known = self._row("SELECT digest FROM snapshots WHERE upstream = ?", upstream)
+            self._record_head(upstream, advertisement, at)
+            if known != (advertisement.digest,):
+                self._record_refs(upstream, advertisement.refs, is_pull=False)
+            # The digest does not speak of pull refs: they are asked for only when a pin needs them.
+            self._record_refs(upstream, advertisement.pulls, is_pull=True)
+
+    def moves(self, upstream: str, ref: str | None = None) -> tuple[Move, ...]:
+        """Return every recorded move, oldest first; of one ref, if it is named."""
+        asked = "SELECT ref, before, after, forced, at FROM moves WHERE upstream = ?"
+        if ref is None:
+            rows = self._rows(f"{asked} ORDER BY id", upstream)
+        else:
+            rows = self._rows(f"{asked} AND ref = ? ORDER BY id", upstream, storable(ref))
+        return tuple(
+            Move(
+                ref=restored(name),
+                before=_oid_or_none(before),
+                after=_oid_or_none(after),
+                forced=None if forced is None else bool(forced),
+                at=time(at),
+            )
+            for name, before, after, forced, at in rows
+        )
+
+    def record_moves(self, upstream: str, moves: Iterable[Move]) -> None:
+        """Add moves to the log."""
+        self._write_all(
+            "INSERT INTO moves (upstream, ref, before, after, forced, at) VALUES (?, ?, ?, ?, ?, ?)",
+            [(upstream, storable(move.ref), move.before, move.after, move.forced, stamp(move.at)) for move in moves],
+        )
+
+    # --- the ledger: which refs held a pinned commit ----------------------------------------------------------------
+
+    def holdings(self, upstream: str, commit: Oid) -> tuple[Holding, ...]:
+        """Return every ref that was ever seen holding a commit, by name."""
+        rows = self._rows(
+            "SELECT ref, first_seen, last_seen, tip FROM holdings WHERE upstream = ? AND held = ? ORDER BY ref",
+            upstream,
+            commit,
+        )
+        return tuple(
+            Holding(ref=restored(ref), first_seen=time(first), last_seen=time(last), tip=oid(tip))
+            for ref, first, last, tip in rows
+        )
+
+    def record_holdings(self, upstream: str, commit: Oid, refs: Iterable[Ref], at: datetime) -> None:
+        """Write down the refs that hold a commit now; a ref that held it before has its row extended.
+
+        Rows are never removed: a ref that no longer holds the commit is simply not written again.
+        """
+        seen = stamp(at)
+        self._write_all(
+            """
+            INSERT INTO holdings (upstream, held, ref, first_seen, last_seen, tip) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET last_seen = excluded.last_seen, tip = excluded.tip
+            WHERE excluded.last_seen > holdings.last_seen
+            """,
+            [(upstream, commit, storable(ref.name), seen, seen, ref.commit) for ref in refs],
+        )
+
+    # --- failed looks ------------------------------------------------------------------------------------------------
+
+    def patience(self, upstream: str) -> Patience | None:
+        """Return how long the upstream could not be observed, or None where the last look was a good one."""
+        row = self._row(
+            "SELECT tries, since, missing_tries, missing_since, last_reason, is_missing"
+            " FROM failed_looks WHERE upstream = ?",
+            upstream,
+        )
+        if row is None:
+            return None
+        tries, since, missing_tries, missing_since, last_reason, is_missing = row
+        return Patience(
+            tries=tries,
+            since=time(since),
+            missing_tries=missing_tries,
+            missing_since=time_or_none(missing_since),
+            last_reason=last_reason,
+            is_missing=bool(is_missing),
+        )
+
+    def record_look(self, upstream: str, failure: Unobserved | None, at: datetime) -> Patience | None:
+        """Count one look, and return the patience as it is now; None as failure is a good look and ends the count."""
+        if failure is None:
+            self._write("DELETE FROM failed_looks WHERE upstream = ?", upstream)
+            return None
+        missing = int(failure.missing)
+        self._write(
+            """
+            INSERT INTO failed_looks (upstream, tries, since, missing_tries, missing_since, last_reason, is_missing)
+            VALUES (?, 1, ?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET
+                tries = tries + 1,
+                missing_tries = missing_tries + excluded.missing_tries,
+                missing_since = coalesce(missing_since, excluded.missing_since),
+                last_reason = excluded.last_reason,
+                is_missing = excluded.is_missing
+            """,
+            upstream,
+            stamp(at),
+            missing,
+            stamp_or_none(at if missing else None),
+            storable(failure.reason),
+            missing,
+        )
+        return self.patience(upstream)
+
+    # --- identity ----------------------------------------------------------------------------------------------------
+
+    def identity(self, upstream: str) -> Identity:
+        """Return the root commits and the addresses that the upstream was ever seen with."""
+        rows = self._rows("SELECT sort, value FROM identities WHERE upstream = ?", upstream)
+        return Identity(
+            roots=frozenset(oid(value) for sort, value in rows if sort == "root"),
+            aliases=frozenset(value for sort, value in rows if sort == "alias"),
+        )
+
+    def record_identity(
+        self, upstream: str, at: datetime, *, roots: Iterable[Oid] = (), moved_to: str | None = None
+    ) -> None:
+        """Add root commits and an address to what is known of an upstream.
+
+        Only of one that was judged to be the same repository: the next one is held against what is written here.
+        """
+        values: list[tuple[str, str]] = [("root", root) for root in roots]
+        if moved_to is not None:
+            values.append(("alias", moved_to))
+        self._write_all(
+            "INSERT INTO identities (upstream, sort, value, first_seen) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            [(upstream, sort, value, stamp(at)) for sort, value in values],
+        )
+
+    # --- facts of landings: computed once, true for ever -------------------------------------------------------------
+
+    def fact(self, upstream: str, landing: Oid, kind: str, version: int) -> Mapping[str, Any] | None:
+        """Return one fact, or None where it was not computed yet by this version of the computation."""
+        row = self._row(
+            "SELECT body FROM facts WHERE upstream = ? AND kind = ? AND landing = ? AND version = ?",
+            upstream,
+            kind,
+            landing,
+            version,
+        )
+        return None if row is None else _body(row[0])
+
+    def facts(self, upstream: str, kind: str, version: int) -> Mapping[Oid, Mapping[str, Any]]:
+        """Return every fact of a kind, by landing."""
+        rows = self._rows(
+            "SELECT landing, body FROM facts WHERE upstream = ? AND kind = ? AND version = ?", upstream, kind, version
+        )
+        return {oid(landing): _body(body) for landing, body in rows}
+
+    def record_facts(self, upstream: str, kind: str, version: int, facts: Mapping[Oid, Mapping[str, Any]]) -> None:
+        """Keep facts by landing; they replace those of the same or an older version, never those of a newer one."""
+        self._write_all(
+            """
+            INSERT INTO facts (upstream, kind, landing, version, body) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET version = excluded.version, body = excluded.body
+            WHERE excluded.version >= facts.version
+            """,
+            [(upstream, kind, landing, version, json_text(body)) for landing, body in facts.items()],
+        )
+
+    # --- parts -------------------------------------------------------------------------------------------------------
+
+    def _record_head(self, upstream: str, advertisement: Advertisement, at: datetime) -> None:
+        """Write everything of an advertisement but its refs."""
+        head, now = advertisement.head, stamp(at)
+        self._write(
+            """
+            INSERT INTO snapshots (upstream, head, digest, object_format, filters, moved_to, changed_at, last_seen)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET
+                head = excluded.head,
+                object_format = excluded.object_format,
+                filters = excluded.filters,
+                moved_to = excluded.moved_to,
+                changed_at = CASE WHEN digest = excluded.digest THEN changed_at ELSE excluded.changed_at END,
+                digest = excluded.digest,
+                last_seen = excluded.last_seen
+            """,
+            upstream,
+            None if head is None else storable(head),
+            advertisement.digest,
+            advertisement.object_format,
+            advertisement.filters,
+            advertisement.moved_to,
+            now,
+            now,
+        )
+
+    def _refs(self, upstream: str, *, is_pull: bool) -> tuple[Ref, ...]:
+        """Return the kept refs, by name."""
+        rows = self._rows("SELECT name, oid, peeled FROM refs WHERE upstream = ? AND is_pull = ?", upstream, is_pull)
+        refs = (Ref(name=restored(name), oid=oid(tip), peeled=_oid_or_none(peeled)) for name, tip, peeled in rows)
+        return tuple(sorted(refs, key=lambda ref: ref.name))
+
+    def _record_refs(self, upstream: str, refs: Iterable[Ref], *, is_pull: bool) -> None:
+        """Keep these refs and no others, writing only those that differ."""
+        asked = "SELECT name, oid, peeled FROM refs WHERE upstream = ? AND is_pull = ?"
+        known = set(self._rows(asked, upstream, is_pull))
+        now = [(storable(ref.name), ref.oid, ref.peeled) for ref in refs]
+        self._write_all(
+            "DELETE FROM refs WHERE upstream = ? AND is_pull = ? AND name = ?",
+            [(upstream, is_pull, name) for name, _, _ in known.difference(now)],
+        )
+        # A server may advertise one name twice; that is no reason to lose the rest of what it said.
+        self._write_all(
+            "INSERT OR REPLACE INTO refs (upstream, is_pull, name, oid, peeled) VALUES (?, ?, ?, ?, ?)",
+            [(upstream, is_pull, *ref) for ref in now if ref not in known],
+        )
+
+
+def _oid_or_none(text: str | None) -> Oid | None:
+    """Return the object id in a column that may be empty."""
+    return None if text is None else oid(text)
+
+
+def _body(text: str) -> Mapping[str, Any]:
+    """Return the JSON object of a fact."""
+    body: Mapping[str, Any] = json.loads(text)
+    return body
