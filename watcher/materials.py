@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from difflib import SequenceMatcher
 
+from watcher.graph import Graph
 from watcher.judge import anchors
 from watcher.model import Anchor, BlamedLine, Change, FileDiff, LineRange, Oid, Repair
 from watcher.upstream.mirror import Mirror
@@ -21,12 +22,19 @@ _ALIKE = 0.75
 Facts = Mapping[Oid, Repair]
 
 
-def repairs(mirror: Mirror, changes: Iterable[Change], bound: Oid | None, known: Facts) -> dict[Oid, Repair]:
+def repairs(
+    mirror: Mirror, changes: Iterable[Change], bound: Oid | None, known: Facts, graph: Graph
+) -> dict[Oid, Repair]:
     """Return landing → the lines that a change repairs, computed unless `known` has it for a bound as old."""
+
+    def is_known(landing: Oid) -> bool:
+        if landing not in known:
+            return False
+        old = known[landing].bound
+        return old is None or (bound is not None and graph.is_ancestor(old, bound))
+
     return {
-        change.landing: known[change.landing]
-        if change.landing in known and known[change.landing].bound in {None, bound}
-        else repair(mirror, change, bound)
+        change.landing: known[change.landing] if is_known(change.landing) else repair(mirror, change, bound)
         for change in changes
     }
 
@@ -144,5 +152,3 @@ def _ranges(numbers: Iterable[int]) -> list[LineRange]:
         else:
             found.append(LineRange(first=number, last=number))
     return found
-
-

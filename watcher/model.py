@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from hashlib import sha256
 from typing import NewType
 
 Oid = NewType("Oid", str)
@@ -552,6 +553,11 @@ class Finding:
     def key(self) -> str:
         """Return the stable key."""
         return self.concern.key
+
+    @property
+    def handle(self) -> str:
+        """Return a short name to type: seven hex digits made of the key."""
+        return sha256(self.key.encode("utf-8", "surrogateescape")).hexdigest()[:7]
 
     @property
     def is_live(self) -> bool:

@@ -31,8 +31,10 @@ class Observation:
     advertisement: Advertisement
     graph: Graph
     """Every commit of the advertised refs and of the commits we keep."""
+    bound: Oid | None = None
+    """A commit that every pin has, as new as can be; None where the pins share no history."""
     commits: Mapping[Oid, Commit] = field(default_factory=dict)
-    """Metadata of the commits that are newer than what all pins share."""
+    """Metadata of the bound and of all commits that it does not have."""
     positions: Mapping[str, Position] = field(default_factory=dict)
     """Pin id → position."""
     before: Advertisement | None = None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from watcher.model import Concern, Kind, Move, Pin, Reachability, ReachabilityClass, Severity
+from watcher.model import Concern, Kind, Move, Oid, Pin, Reachability, ReachabilityClass, Severity
 from watcher.observation import Observation
 
 SEVERITIES: Mapping[Kind, Severity] = {
@@ -38,25 +38,33 @@ _LOST = {
 
 
 def of_pin(pin: Pin, reach: Reachability, seen: Observation) -> list[Concern]:
-    """Return what is wrong with where a pin points: lost, weakly held, ambiguous, floating, or a tag that moved."""
+    """Return what is wrong with where a pin points: lost, weakly held, ambiguous, or floating."""
     found = []
     if kind := _LOST.get(reach.cls):
         found.append(_lost(pin, reach, kind))
     position = seen.positions.get(pin.id)
     if position and len(position.candidates) > 1:
-        found.append(
-            about_pin(
-                Kind.PIN_AMBIGUOUS,
-                pin,
-                str(pin.ref),
-                f"{pin.name}: short id {pin.ref} may mean {len(position.candidates)} commits",
-                detail=(reach.detail,),
-                advice="Write the full id of the commit that you mean.",
-            )
-        )
-    if pin.ref_kind.is_floating and reach.cls is not ReachabilityClass.GONE:
-        found.append(_floating(pin, seen))
+        found.append(_ambiguous(pin, len(position.candidates), reach))
+    if reach.cls is not ReachabilityClass.GONE:
+        found += of_manifest(pin, head=seen.advertisement.head, commit=seen.commit_of(pin))
     return found
+
+
+def of_manifest(pin: Pin, *, head: str | None = None, commit: Oid | None = None) -> list[Concern]:
+    """Return what the manifest alone tells: that a pin follows a branch; `head` and `commit` where they are known."""
+    if not pin.ref_kind.is_floating:
+        return []
+    branch = pin.wanted or (head or "the default branch").removeprefix("refs/heads/")
+    now = f" (now {commit[:12]})" if commit else ""
+    concern = about_pin(
+        Kind.PIN_FLOATING,
+        pin,
+        pin.wanted or "HEAD",
+        f"{pin.name}: follows {branch}{now} instead of naming a commit",
+        detail=("two builds of the same file may ship different code",),
+        advice=f"Pin {commit}." if commit else "Pin a commit.",
+    )
+    return [concern]
 
 
 def of_refs(pins: Iterable[Pin], seen: Observation) -> list[Concern]:
@@ -121,17 +129,14 @@ def _lost(pin: Pin, reach: Reachability, kind: Kind) -> Concern:
     return replace(concern, since=reach.since)
 
 
-def _floating(pin: Pin, seen: Observation) -> Concern:
-    branch = pin.wanted or (seen.advertisement.head or "the default branch").removeprefix("refs/heads/")
-    commit = seen.commit_of(pin)
-    now = f" (now {commit[:12]})" if commit else ""
+def _ambiguous(pin: Pin, count: int, reach: Reachability) -> Concern:
     return about_pin(
-        Kind.PIN_FLOATING,
+        Kind.PIN_AMBIGUOUS,
         pin,
-        branch,
-        f"{pin.name}: follows {branch}{now} instead of naming a commit",
-        detail=("two builds of the same file may ship different code",),
-        advice=f"Pin {commit}." if commit else "Pin a commit.",
+        str(pin.ref),
+        f"{pin.name}: short id {pin.ref} may mean {count} commits",
+        detail=(reach.detail,),
+        advice="Write the full id of the commit that you mean.",
     )
 
 

@@ -103,9 +103,11 @@ def fix_id(upstream: str, landing: Oid) -> str:
 
 def _said(change: Change, messages: tuple[Commit, ...]) -> list[Evidence]:
     """Collect what people wrote: branch, title, bodies, trailers."""
-    text = "\n".join(f"{message.subject}\n{message.body}" for message in messages)
+    # A merge's own subject only repeats the branch name.
+    subjects = (message.subject for message in messages if not message.subject.startswith("Merge "))
+    text = "\n".join((*subjects, *(message.body for message in messages)))
     found = [*_branch_name(change), *_title_words(change.title), *_trailers(text)]
-    bodies = text.replace(change.title, "", 1)
+    bodies = text.replace(change.title, "")
     if match := _HARM.search(bodies) or _FIX_WORD.search(bodies):
         found.append(Evidence(signal="body", detail=f"message says {_around(bodies, match)!r}", weight=0.75))
     if change.title.startswith("Revert ") and any(reverted_oids(message) for message in messages):

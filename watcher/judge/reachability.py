@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from watcher.graph import Graph
 from watcher.judge.equivalents import twins
-from watcher.model import Holding, Move, Oid, Pin, Reachability, ReachabilityClass, Ref
+from watcher.model import Holding, Move, Oid, Pin, Reachability, ReachabilityClass, Ref, RefKind
 from watcher.observation import Observation
 
 
@@ -16,6 +16,8 @@ def reachability(pin: Pin, seen: Observation, tracked: Iterable[str] = ()) -> Re
     position = seen.positions.get(pin.id)
     if position is None:
         return Reachability(cls=ReachabilityClass.UNKNOWN, detail="nobody looked it up")
+    if pin.ref_kind is RefKind.UNRESOLVED:
+        return Reachability(cls=ReachabilityClass.UNKNOWN, detail="the files do not say which ref is used")
     if len(position.candidates) > 1:
         names = ", ".join(candidate[:12] for candidate in position.candidates)
         return Reachability(cls=ReachabilityClass.UNKNOWN, detail=f"the short id may mean {names}")

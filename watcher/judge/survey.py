@@ -16,8 +16,8 @@ from watcher.observation import Materials, Observation
 class Survey:
     """The part of an upstream's history that its pins do not all share."""
 
-    bound: Oid | None
-    """A commit that every pin has, as new as can be; None where the pins share no history."""
+    pinned: tuple[Oid, ...]
+    """The pinned commits."""
     lines: tuple[Line, ...]
     """The published lines, tracked ones first."""
     own: Mapping[Oid, Line]
@@ -43,15 +43,14 @@ def survey(seen: Observation, pins: Iterable[Pin], tracked: tuple[str, ...] = ()
     lines = published_lines(advertisement, graph, tracked)
     found = {commit: own_line(commit, advertisement, graph, tracked) for commit in pinned}
     own = {commit: line for commit, line in found.items() if line is not None}
-    bound = graph.common_ancestor(pinned) if pinned else None
     leading = lines[: max(1, len(tracked))] if pinned else ()
     followed = {line.name: line for line in (*leading, *own.values())}
     changes = {
         change.landing: change
         for line in followed.values()
-        for change in landings(graph.first_parent_line(line.tip), bound, graph, seen.commits)
+        for change in landings(graph.first_parent_line(line.tip), seen.bound, graph, seen.commits)
     }
-    return Survey(bound=bound, lines=lines, own=own, changes=tuple(changes.values()))
+    return Survey(pinned=tuple(pinned), lines=lines, own=own, changes=tuple(changes.values()))
 
 
 def candidates(

@@ -1,0 +1,177 @@
+"""Put the judgements of all upstreams together: drift between variants, what is wrong, what is unknown, the outcome."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from watcher.assess import Assessment
+from watcher.config import Settings
+from watcher.downstreams import Found
+from watcher.judge import concerns as wrong
+from watcher.judge import drift as drifting
+from watcher.judge import offers
+from watcher.judge.suggest import ladder_for, wanted
+from watcher.model import (
+    Concern,
+    Drift,
+    Event,
+    Finding,
+    Fix,
+    Kind,
+    Oid,
+    Pass,
+    Patience,
+    Pin,
+    Reachability,
+    ReachabilityClass,
+    State,
+)
+from watcher.upstreams import Looked
+
+
+def drifts(settings: Settings, pins: Iterable[Pin], looked: Looked) -> tuple[Drift, ...]:
+    """Return how every dependency that is pinned for two variants or more stands."""
+    found = drifting.groups(pins, settings.relatives)
+    return tuple(_drift(settings, name, variants, looked) for name, variants in sorted(found.items()))
+
+
+def _drift(settings: Settings, name: str, variants: Mapping[str, Pin], looked: Looked) -> Drift:
+    stands = {variant: _stand(pin, looked) for variant, pin in variants.items()}
+    upstreams = {pin.upstream for pin in variants.values()}
+    assessment = looked.assessments.get(upstreams.pop() or "") if len(upstreams) == 1 else None
+    align = _align(stands, assessment) if assessment else {}
+    graph = assessment.seen.graph if assessment else None
+    return drifting.drift(name, stands, graph, align, settings.drift_policy(name))
+
+
+def _stand(pin: Pin, looked: Looked) -> drifting.Stand:
+    assessment = looked.assessments.get(pin.upstream or "")
+    if assessment is None:
+        return drifting.Stand(pin=pin, commit=None)
+    verdicts = assessment.judgement.verdicts.get(pin.id, {})
+    return drifting.Stand(pin=pin, commit=assessment.seen.commit_of(pin), verdicts=verdicts)
+
+
+def _align(stands: Mapping[str, drifting.Stand], assessment: Assessment) -> dict[str, Oid]:
+    """Return variant → the smallest commit with every fix that it lacks and another variant has."""
+    found = {}
+    for variant, names in drifting.lacking(stands).items():
+        commit = stands[variant].commit
+        if commit is None or not names or stands[variant].pin.ref_kind.is_floating:
+            continue
+        ladder = ladder_for(commit, assessment.seen, assessment.surveyed)
+        rung = ladder.minimal([assessment.judgement.same[name] for name in names])
+        if rung is not None:
+            found[variant] = rung.to
+    return found
+
+
+def concerns(
+    settings: Settings,
+    found: Found,
+    looked: Looked,
+    drifted: Iterable[Drift],
+    patience: Mapping[str, Patience],
+    now: datetime,
+) -> tuple[Concern, ...]:
+    """Return everything that this pass found wrong, in the severities of the configuration."""
+    pins = {pin.id: pin for pin in found.pins}
+    fixes = _all_fixes(looked)
+    raised = [
+        *(concern for pin in found.pins for concern in _of_pin(pin, looked)),
+        *(concern for it in looked.assessments.values() for concern in wrong.of_refs(_pins_of(it, found), it.seen)),
+        *(concern for drift in drifted for concern in offers.of_drift(drift, pins, fixes)),
+        *(concern for upstream, had in patience.items() for concern in _of_failure(settings, upstream, had, now)),
+    ]
+    return tuple(replace(concern, severity=settings.severity(concern.kind, concern.severity)) for concern in raised)
+
+
+def _of_pin(pin: Pin, looked: Looked) -> list[Concern]:
+    assessment = looked.assessments.get(pin.upstream or "")
+    if assessment is None:
+        return wrong.of_manifest(pin)
+    seen, reach = assessment.seen, assessment.reachability[pin.id]
+    lacking = offers.of_fixes(pin, assessment.judgement, assessment.single.get(pin.id, {}), seen)
+    return [*wrong.of_pin(pin, reach, seen), *lacking]
+
+
+def _pins_of(assessment: Assessment, found: Found) -> tuple[Pin, ...]:
+    return tuple(pin for pin in found.pins if pin.upstream == assessment.seen.upstream)
+
+
+def _of_failure(settings: Settings, upstream: str, had: Patience, now: datetime) -> list[Concern]:
+    """Raise an upstream's silence only once it has lasted as long, and as often, as the configuration bears."""
+    gone, silent = settings.patience.gone, settings.patience.unobserved
+    if had.missing_since and had.missing_tries >= gone.tries and now - had.missing_since >= gone.over:
+        return [
+            wrong.of_failure(upstream, had.last_reason, had.missing_since, had.missing_tries, is_missing=True),
+        ]
+    if had.tries >= silent.tries and now - had.since >= silent.over:
+        return [wrong.of_failure(upstream, had.last_reason, had.since, had.tries, is_missing=False)]
+    return []
+
+
+def unknowns(found: Found, looked: Looked) -> Callable[[Concern], bool]:
+    """Return whether this pass could tell nothing of what an earlier concern is about.
+
+    A pin whose downstream was not read may still be there; one whose upstream was not observed may still be ill. That
+    a pin follows a branch is read from its manifest alone.
+    """
+    there = {pin.id for pin in found.pins}
+
+    def unknown(concern: Concern) -> bool:
+        if concern.pin is not None and concern.pin not in there:
+            return concern.pin.split(":", 1)[0] in found.unread
+        return concern.upstream in looked.unobserved and concern.kind is not Kind.PIN_FLOATING
+
+    return unknown
+
+
+def outcome(
+    found: Found,
+    looked: Looked,
+    drifted: tuple[Drift, ...],
+    known: Iterable[Finding],
+    events: tuple[Event, ...],
+    *,
+    now: datetime,
+    is_first: bool,
+) -> Pass:
+    """Return everything that the pass found, for the reports."""
+    reach = {name: said for it in looked.assessments.values() for name, said in it.reachability.items()}
+    silent = Reachability(cls=ReachabilityClass.UNKNOWN, detail="the upstream was not observed")
+    commits = {
+        pin.id: commit
+        for pin in found.pins
+        if (it := looked.assessments.get(pin.upstream or "")) and (commit := it.seen.commit_of(pin))
+    }
+    suggestions = tuple(made for it in looked.assessments.values() for made in it.suggestions)
+    return Pass(
+        at=now,
+        pins=found.pins,
+        commits=commits,
+        reachability={pin.id: reach.get(pin.id, silent) for pin in found.pins},
+        fixes=_concerning(found, looked, drifted),
+        suggestions=suggestions,
+        drift=drifted,
+        findings=tuple(finding for finding in known if finding.state is not State.RESOLVED),
+        events=events,
+        unobserved=(*found.unobserved, *looked.unobserved.values()),
+        warnings=found.warnings,
+        is_first=is_first,
+    )
+
+
+def _concerning(found: Found, looked: Looked, drifted: Iterable[Drift]) -> tuple[Fix, ...]:
+    """Return the fixes that a pin lacks, and those that one variant has over another."""
+    fixes = _all_fixes(looked)
+    names = {name for drift in drifted for lacks in drift.lacks.values() for name in lacks}
+    for pin in found.pins:
+        assessment = looked.assessments.get(pin.upstream or "")
+        if assessment is not None and not pin.ref_kind.is_floating:
+            names |= set(wanted(pin, assessment.judgement))
+    return tuple(fixes[name] for name in sorted(names))
+
+
+def _all_fixes(looked: Looked) -> dict[str, Fix]:
+    return {name: fix for it in looked.assessments.values() for name, fix in it.judgement.fixes.items()}

@@ -1,0 +1,290 @@
+"""The command line: `watcher check`, `pins`, `explain`, `ack`, `snooze`, `reopen`, `demo`, `config`.
+
+Results go to stdout, progress and summaries to stderr. What is heavy is imported where it is used.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from enum import IntEnum, StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from watcher.errors import ConfigError, GitError, StoreError, UsageError, WatcherError
+from watcher.model import Event, Finding, Pass, Severity
+
+if TYPE_CHECKING:
+    from watcher.config import Settings
+    from watcher.progress import Progress
+    from watcher.store import Store
+
+
+class Exit(IntEnum):
+    """Exit codes; a number is never reused for something else."""
+
+    CLEAN = 0
+    FINDINGS = 1
+    USAGE = 2
+    UNTOLD = 3
+    """We could not look at everything, and what we saw is clean."""
+    INTERNAL = 4
+    INTERRUPTED = 130
+
+
+class Format(StrEnum):
+    """How a report is written."""
+
+    TABLE = "table"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+_LOOK, _ACT, _SERVE = "Look", "Act", "Serve"
+
+app = typer.Typer(
+    help="Watch software pinned to upstream git commits: reachability, fixes, drift.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+config_app = typer.Typer(help="Check the configuration, or print its JSON Schema.", no_args_is_help=True)
+app.add_typer(config_app, name="config", rich_help_panel=_SERVE)
+
+ConfigOption = Annotated[
+    Path, typer.Option("--config", "-c", envvar="WATCHER_CONFIG", help="The configuration.", show_default=True)
+]
+NoteOption = Annotated[str, typer.Option("--note", "-m", help="Why, for those who come after you.")]
+FindingArgument = Annotated[
+    str, typer.Argument(metavar="FINDING", help="A finding: its seven digits from the table, or its key.")
+]
+_CONFIG = Path("config.yaml")
+
+
+@app.command(rich_help_panel=_LOOK)
+def check(
+    config: ConfigOption = _CONFIG,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the report.")] = Format.TABLE,
+    fail_on: Annotated[
+        Severity | None,
+        typer.Option(help="Exit with 1 from this severity on.  [default: fail_on of the configuration, medium]"),
+    ] = None,
+) -> None:
+    """Make one pass: look at every pin's upstream, judge, and report what a person should know."""
+    from watcher import cycle
+
+    settings = _settings(config)
+    with _store(settings) as store, _progress() as progress:
+        found = cycle.check(settings, store, now=_now(), progress=progress)
+    _print(_rendered(found, format_))
+    raise typer.Exit(_code(found, fail_on or settings.fail_on))
+
+
+@app.command(rich_help_panel=_LOOK)
+def pins(
+    path: Annotated[Path, typer.Argument(help="A checkout, or any folder.")] = Path(),
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the list.")] = Format.TABLE,
+) -> None:
+    """List what is pinned where in a folder; needs no configuration and no network."""
+    import json
+
+    from watcher.downstreams import scan
+    from watcher.report import json as as_json
+    from watcher.report import table
+
+    if not path.is_dir():
+        raise UsageError(f"{path}: expected a folder that holds manifests")
+    found, warnings = scan(path)
+    if format_ is Format.JSON:
+        _print(json.dumps(as_json.pins_document(found, warnings), indent=1) + "\n")
+    else:
+        _print(table.render_pins(found, warnings, color=sys.stdout.isatty()))
+    _say(f"{len(found)} pins")
+
+
+@app.command(rich_help_panel=_LOOK)
+def explain(
+    what: Annotated[str, typer.Argument(metavar="PIN|FINDING", help="A pin's id or name, or a finding.")],
+    config: ConfigOption = _CONFIG,
+) -> None:
+    """Print the whole argument about a pin, with the git commands that repeat it."""
+    from watcher import explaining
+    from watcher.report.explain import render
+
+    settings = _settings(config)
+    with _store(settings) as store, _progress() as progress:
+        arguments = explaining.arguments(settings, store, what, now=_now(), progress=progress)
+    _print("\n".join(render(argument) for argument in arguments))
+
+
+@app.command(rich_help_panel=_ACT)
+def ack(finding: FindingArgument, note: NoteOption = "", config: ConfigOption = _CONFIG) -> None:
+    """Take note of a finding: it no longer fails a check, until it is over or grows more severe."""
+    from watcher.findings import acknowledge
+
+    _change(config, finding, lambda it, now: acknowledge(it, now, note))
+
+
+@app.command(rich_help_panel=_ACT)
+def snooze(
+    finding: FindingArgument,
+    days: Annotated[int, typer.Option(min=1, max=365, help="For how many days.")] = 7,
+    note: NoteOption = "",
+    config: ConfigOption = _CONFIG,
+) -> None:
+    """Put a finding off for some days."""
+    from watcher.findings import snooze as snoozed
+
+    _change(config, finding, lambda it, now: snoozed(it, now + timedelta(days=days), now, note))
+
+
+@app.command(rich_help_panel=_ACT)
+def reopen(finding: FindingArgument, config: ConfigOption = _CONFIG) -> None:
+    """Let an acknowledged or snoozed finding count again."""
+    from watcher.findings import reopen as reopened
+
+    _change(config, finding, reopened)
+
+
+@app.command(rich_help_panel=_SERVE)
+def demo(
+    keep: Annotated[Path | None, typer.Option(help="Where to keep the demo's files.  [default: a new folder]")] = None,
+) -> None:
+    """Play the whole story in ten seconds on a made-up upstream, without internet."""
+    from watcher.demo.story import play
+
+    play(keep, say=_print, color=sys.stdout.isatty())
+
+
+@config_app.command("check")
+def config_check(config: ConfigOption = _CONFIG) -> None:
+    """Read the configuration and say whether it is right."""
+    settings = _settings(config)
+    _print(f"{config}: fine; {len(settings.downstreams)} downstreams, {len(settings.pins)} pins of its own\n")
+
+
+@config_app.command("schema")
+def config_schema() -> None:
+    """Print the JSON Schema of config.yaml, for editors."""
+    import json
+
+    from watcher.config import schema
+
+    _print(json.dumps(schema(), indent=2) + "\n")
+
+
+def main() -> None:
+    """Run the command line; every error ends in one clear line and its exit code here."""
+    try:
+        app(standalone_mode=True)
+    except KeyboardInterrupt:
+        _say("watcher: interrupted")
+        sys.exit(Exit.INTERRUPTED)
+    except (ConfigError, UsageError) as error:
+        _say(f"watcher: {error}")
+        sys.exit(Exit.USAGE)
+    except (StoreError, GitError) as error:
+        _say(f"watcher: {error}")
+        sys.exit(Exit.UNTOLD)
+    except WatcherError as error:
+        _say(f"watcher: {error}")
+        sys.exit(Exit.INTERNAL)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(Exit.CLEAN)
+    except Exception:  # noqa: BLE001 - the one place that turns a bug of ours into its exit code
+        import traceback
+
+        _say(f"watcher: internal error; please report this with the lines below\n{traceback.format_exc()}")
+        sys.exit(Exit.INTERNAL)
+
+
+def _settings(path: Path) -> "Settings":
+    from watcher.config import load
+
+    return load(path)
+
+
+@contextmanager
+def _store(settings: "Settings") -> "Iterator[Store]":
+    from watcher.store import Store
+
+    with Store.open(settings.state) as store:
+        yield store
+
+
+def _change(config: Path, name: str, step: "Callable[[Finding, datetime], tuple[Finding, Event]]") -> None:
+    from watcher.explaining import finding_named
+
+    settings = _settings(config)
+    with _store(settings) as store, store.atomic():
+        finding, event = step(finding_named(store, name), _now())
+        store.commit_pass([finding], [event], [], event.at)
+    _print(f"{event.kind}: {finding.concern.headline}\n")
+
+
+def _rendered(found: Pass, format_: Format) -> str:
+    match format_:
+        case Format.JSON:
+            from watcher.report import json
+
+            return json.render(found)
+        case Format.MARKDOWN:
+            from watcher.report import markdown
+
+            return markdown.render(found)
+        case Format.TABLE:
+            from watcher.report import table
+
+            return table.render(found, width=_width(), color=sys.stdout.isatty())
+
+
+def _code(found: Pass, fail_on: Severity) -> Exit:
+    """Return the exit code; where both findings and silence hold, findings win and stderr says both."""
+    from watcher.report.table import summary
+
+    live = [it for it in found.findings if it.is_live and it.concern.severity.rank >= fail_on.rank]
+    _say(summary(found))
+    if found.unobserved:
+        _say(f"could not look at {len(found.unobserved)}: nothing is said about their pins")
+    if live:
+        return Exit.FINDINGS
+    return Exit.UNTOLD if found.unobserved else Exit.CLEAN
+
+
+@contextmanager
+def _progress() -> "Iterator[Progress]":
+    """Show a bar on stderr where that is a terminal."""
+    from watcher.progress import quiet
+
+    if not sys.stderr.isatty():
+        yield quiet
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+        yield lambda doing, done, of: bar.update(task, description=doing, completed=done, total=of or None)
+
+
+def _width() -> int:
+    from shutil import get_terminal_size
+
+    return max(60, min(get_terminal_size((100, 24)).columns, 120))
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")

@@ -1,0 +1,149 @@
+"""Find the pins of every downstream, in a checkout or in a repository at a branch."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from watcher import pins as formats
+from watcher.config import Downstream, Settings
+from watcher.errors import GitError
+from watcher.model import Advertisement, Pin, Unobserved
+from watcher.pins.address import normalise
+from watcher.pins.checkout import Checkout, decoded, read
+from watcher.pins.refkind import ref_kind
+from watcher.progress import Progress, quiet
+from watcher.upstream.git import tracked
+from watcher.upstream.mirror import Mirror
+from watcher.upstreams import advertisements, mirror_folder
+
+OWN = "config"
+"""The downstream's name of pins that the configuration itself holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The pins of all downstreams, and what could not be read."""
+
+    pins: tuple[Pin, ...]
+    downstreams: tuple[str, ...]
+    """Names of the downstreams that were read."""
+    unread: frozenset[str] = frozenset()
+    """Names of those that were not."""
+    unobserved: tuple[Unobserved, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def discover(settings: Settings, *, progress: Progress = quiet) -> Found:
+    """Return every pin that the configuration names or its downstreams hold."""
+    remote = {it.repository: settings.address(it.repository) for it in settings.downstreams if it.repository}
+    seen = advertisements(remote, {}, progress) if remote else {}
+    results = {it.name: _checkout(it, settings, seen) for it in settings.downstreams}
+    pins: list[Pin] = list(_own(settings))
+    warnings: list[str] = []
+    for downstream in settings.downstreams:
+        result = results[downstream.name]
+        if isinstance(result, Checkout):
+            found, told = _pins(downstream, result)
+            pins += found
+            warnings += told
+    return Found(
+        pins=tuple(pins),
+        downstreams=tuple(name for name, result in results.items() if isinstance(result, Checkout)) or (OWN,),
+        unread=frozenset(name for name, result in results.items() if isinstance(result, Unobserved)),
+        unobserved=tuple(result for result in results.values() if isinstance(result, Unobserved)),
+        warnings=tuple(warnings),
+    )
+
+
+def scan(folder: Path) -> tuple[tuple[Pin, ...], tuple[str, ...]]:
+    """Return the pins of a folder, and a warning for each file that could not be read."""
+    found = formats.discover(_local(folder))
+    return formats.identify(found.pins, ""), found.warnings
+
+
+def _local(folder: Path) -> Checkout:
+    """Read what git tracks in a checkout, or all files of a folder that is none."""
+    listed = tracked(folder)
+    names, gitlinks = listed or (None, {})
+    return read(folder, names, gitlinks, claims=formats.claims)
+
+
+def _checkout(
+    downstream: Downstream, settings: Settings, seen: Mapping[str, Advertisement | Unobserved]
+) -> Checkout | Unobserved:
+    """Read one downstream."""
+    if downstream.path is not None:
+        if not downstream.path.is_dir():
+            return Unobserved(upstream=str(downstream.path), reason="there is no such folder")
+        try:
+            return _local(downstream.path)
+        except GitError as error:
+            return Unobserved(upstream=str(downstream.path), reason=str(error))
+    repository = downstream.repository or ""
+    advertisement = seen[repository]
+    if isinstance(advertisement, Unobserved):
+        return advertisement
+    try:
+        return _remote(downstream, repository, settings, advertisement)
+    except GitError as error:
+        return Unobserved(upstream=repository, reason=str(error))
+
+
+def _remote(
+    downstream: Downstream, repository: str, settings: Settings, advertisement: Advertisement
+) -> Checkout | Unobserved:
+    """Read a downstream's manifests at its branch, from its mirror."""
+    branch = f"refs/heads/{downstream.branch}" if downstream.branch else advertisement.head
+    tip = advertisement.tip(branch) if branch else None
+    if tip is None:
+        return Unobserved(upstream=repository, reason=f"it has no branch {downstream.branch or 'that HEAD names'}")
+    url = settings.address(repository)
+    mirror = Mirror.open(
+        # A mirror of its own: where a downstream is pinned as an upstream too, both are looked at side by side.
+        mirror_folder(settings, f"downstream {repository}"),
+        url,
+        filters=advertisement.filters,
+        object_format=advertisement.object_format,
+        local=url.startswith("file://"),
+    )
+    mirror.fetch(replace(advertisement, refs=tuple(ref for ref in advertisement.refs if ref.name == branch)))
+    files = mirror.files(tip)
+    wanted = {path: blob for path, blob in files.items() if formats.claims(path) or downstream.manifest(path)}
+    contents = mirror.read(wanted.values())
+    texts = {path: decoded(contents[blob]) for path, blob in wanted.items() if blob in contents}
+    return Checkout(texts=texts, gitlinks=mirror.gitlinks(tip))
+
+
+def _pins(downstream: Downstream, checkout: Checkout) -> tuple[list[Pin], list[str]]:
+    """Return a downstream's pins in the manifests that the configuration wants, for the variants that it says."""
+    found = formats.discover(checkout)
+    kept = []
+    for pin in found.pins:
+        manifest = downstream.manifest(pin.file)
+        if manifest is not None or not downstream.manifests:
+            variant = manifest.variant if manifest and manifest.variant else pin.variant
+            kept.append(replace(pin, variant=variant))
+    absent = [
+        f"{downstream.name}: no file fits {pattern!r}, so nothing of it is watched"
+        for manifest in downstream.manifests
+        for pattern in manifest.files
+        if not any(downstream.manifest(path) == manifest for path in checkout.texts)
+    ]
+    return list(formats.identify(kept, downstream.name)), [*absent, *found.warnings]
+
+
+def _own(settings: Settings) -> Iterable[Pin]:
+    """Return the pins that no manifest holds."""
+    pins = [
+        Pin(
+            name=it.name,
+            upstream=normalise(it.upstream) or it.upstream,
+            ref=None if it.ref == "HEAD" else it.ref,
+            ref_kind=ref_kind(it.ref),
+            file="config.yaml",
+            line=it.line,
+            variant=it.variant,
+        )
+        for it in settings.pins
+    ]
+    return formats.identify(pins, OWN)

@@ -1,0 +1,56 @@
+"""How the facts about a change are written in the database: their own versioned shape, apart from the inner types."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from watcher.model import Anchor, Repair, oid
+
+VERSION = 1
+"""Raised whenever the facts of a change would come out otherwise: older ones are then computed anew."""
+
+
+def to_fact(repair: Repair) -> dict[str, Any]:
+    """Return the lines that a change repairs as plain JSON values."""
+    return {
+        "bound": repair.bound,
+        "added": repair.added,
+        "removed": repair.removed,
+        "patch_id": repair.patch_id,
+        "anchors": [
+            {
+                "path": anchor.path,
+                "line": anchor.line,
+                "removed": anchor.is_removed,
+                "older": anchor.is_older,
+                "origins": list(anchor.origins),
+                "paths": list(anchor.paths),
+                "wordings": list(anchor.wordings),
+            }
+            for anchor in repair.anchors
+        ],
+    }
+
+
+def from_fact(landing: str, fact: Mapping[str, Any]) -> Repair:
+    """Return what `to_fact` wrote."""
+    return Repair(
+        landing=oid(landing),
+        bound=oid(fact["bound"]) if fact["bound"] else None,
+        added=fact["added"],
+        removed=fact["removed"],
+        patch_id=fact["patch_id"],
+        anchors=tuple(_anchor(anchor) for anchor in fact["anchors"]),
+    )
+
+
+def _anchor(fact: Mapping[str, Any]) -> Anchor:
+    return Anchor(
+        path=fact["path"],
+        line=fact["line"],
+        text=fact["wordings"][0],
+        is_removed=fact["removed"],
+        is_older=fact["older"],
+        origins=tuple(oid(origin) for origin in fact["origins"]),
+        paths=tuple(fact["paths"]),
+        wordings=tuple(fact["wordings"]),
+    )

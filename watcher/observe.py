@@ -1,0 +1,154 @@
+"""Look at one upstream: bring its mirror up to date and return what was seen as a value."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from watcher.graph import Graph
+from watcher.judge.lines import published_lines
+from watcher.judge.moves import ref_moves
+from watcher.model import Advertisement, Commit, Holding, Move, Oid, Pin, Ref, RefKind, Unobserved, is_oid, oid
+from watcher.observation import Observation, Position, named_refs
+from watcher.upstream.mirror import Mirror
+
+Pulls = Callable[[], tuple[Ref, ...] | Unobserved]
+"""Asks the server for the refs of its proposals; called only when nothing else holds a pin."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What earlier passes saw of an upstream."""
+
+    before: Advertisement | None = None
+    moves: tuple[Move, ...] = ()
+    holdings: Mapping[Oid, tuple[Holding, ...]] = field(default_factory=dict)
+    """Pinned commit → the refs that were ever seen holding it."""
+    roots: frozenset[Oid] = frozenset()
+
+
+def observe(
+    upstream: str,
+    pins: Iterable[Pin],
+    mirror: Mirror,
+    advertisement: Advertisement,
+    memory: Memory,
+    *,
+    pulls: Pulls,
+    tracked: tuple[str, ...],
+    at: datetime,
+) -> Observation:
+    """Fetch what is new, keep the pinned commits, and return the observation; raise GitError where git fails."""
+    mine = tuple(pins)
+    mirror.fetch(advertisement)
+    positions = {pin.id: _position(pin, advertisement, mirror) for pin in mine}
+    graph = Graph(mirror.parents())
+    if lost := _without_ref(positions, advertisement.refs, graph):
+        advertisement = replace(advertisement, pulls=_proposals(lost, mirror, pulls))
+        graph = Graph(mirror.parents())
+        lost = _without_ref(positions, advertisement.pulls, graph) & lost
+    served = {commit: mirror.serves(commit) for commit in sorted(lost)}
+    positions = {
+        name: replace(found, is_served=served[found.commit]) if found.commit in served else found
+        for name, found in positions.items()
+    }
+    pinned = sorted({found.commit for found in positions.values() if found.commit and found.commit in graph})
+    bound = graph.common_ancestor(pinned)
+    moves = _moves(memory.before, advertisement, graph, at)
+    return Observation(
+        upstream=upstream,
+        at=at,
+        advertisement=advertisement,
+        graph=graph,
+        bound=bound,
+        commits=_metadata(mirror, graph, advertisement, tracked, pinned, bound),
+        positions=positions,
+        before=memory.before,
+        moves=moves,
+        known_moves=(*memory.moves, *moves),
+        holdings=memory.holdings,
+        roots=_roots(graph, advertisement),
+        known_roots=memory.roots,
+    )
+
+
+def _position(pin: Pin, advertisement: Advertisement, mirror: Mirror) -> Position:
+    """Find the commit that a pin's ref stands for, keeping it in the mirror when it is named by id."""
+    match pin.ref_kind:
+        case RefKind.UNRESOLVED:
+            return Position(commit=None)
+        case RefKind.SHA if is_oid(str(pin.wanted).lower()):
+            return _by_id(oid(str(pin.wanted).lower()), mirror)
+        case RefKind.SHORT_SHA:
+            return _by_short_id(pin, advertisement, mirror)
+        case _:
+            return _by_name(pin, advertisement)
+
+
+def _by_id(wanted: Oid, mirror: Mirror) -> Position:
+    if not mirror.keep(wanted):
+        return Position(commit=None, is_served=False)
+    return Position(commit=mirror.peel(wanted))
+
+
+def _by_short_id(pin: Pin, advertisement: Advertisement, mirror: Mirror) -> Position:
+    """Expand a short id; a name that merely looks like one may still be a branch or tag."""
+    candidates = mirror.expand(str(pin.wanted).lower())
+    if not candidates and named_refs(advertisement, pin):
+        return _by_name(pin, advertisement)
+    if len(candidates) != 1:
+        return Position(commit=None, candidates=candidates)
+    mirror.keep(candidates[0])
+    return Position(commit=candidates[0])
+
+
+def _by_name(pin: Pin, advertisement: Advertisement) -> Position:
+    names = named_refs(advertisement, pin)
+    return Position(commit=advertisement.tip(names[0]) if names else None, holders=names)
+
+
+def _without_ref(positions: Mapping[str, Position], refs: Iterable[Ref], graph: Graph) -> set[Oid]:
+    """Return the pinned commits that none of the refs holds."""
+    alive = graph.ancestors(*(ref.commit for ref in refs))
+    return {found.commit for found in positions.values() if found.commit and found.commit not in alive}
+
+
+def _proposals(lost: set[Oid], mirror: Mirror, pulls: Pulls) -> tuple[Ref, ...]:
+    """Fetch the proposals that may hold a lost commit: those whose tip it is, else all of them."""
+    asked = pulls()
+    if isinstance(asked, Unobserved):
+        return ()
+    exact = tuple(ref for ref in asked if ref.commit in lost)
+    wanted = exact if {ref.commit for ref in exact} == lost else asked
+    mirror.fetch_pulls(wanted)
+    return wanted
+
+
+def _moves(before: Advertisement | None, after: Advertisement, graph: Graph, at: datetime) -> tuple[Move, ...]:
+    """Return the moves since the last look; a tip that the graph no longer has was left behind, so it was forced."""
+    if before is None:
+        return ()
+    return ref_moves(before, after, lambda old, new: not graph.is_ancestor(old, new) if new in graph else None, at)
+
+
+def _metadata(
+    mirror: Mirror,
+    graph: Graph,
+    advertisement: Advertisement,
+    tracked: tuple[str, ...],
+    pinned: list[Oid],
+    bound: Oid | None,
+) -> dict[Oid, Commit]:
+    """Read the messages of what is newer than the bound, and of the bound itself, on lines, branches and pins."""
+    lines = {line.tip for line in published_lines(advertisement, graph, tracked)}
+    heads = {ref.commit for ref in (*advertisement.refs, *advertisement.pulls) if ref.name.startswith("refs/heads/")}
+    pulls = {ref.commit for ref in advertisement.pulls}
+    floor = graph.parents(bound) if bound else ()
+    wanted = (tip for tip in {*lines, *heads, *pulls, *pinned} if tip in graph)
+    return {commit.oid: commit for commit in mirror.commits(wanted, floor)}
+
+
+def _roots(graph: Graph, advertisement: Advertisement) -> frozenset[Oid]:
+    """Return the root commits of the default branch."""
+    head = advertisement.tip(advertisement.head or "")
+    reached = graph.ancestors(head) if head else set()
+    return frozenset(commit for commit in reached if not graph.parents(commit))

@@ -1,0 +1,144 @@
+"""Lay out the whole argument about one pin, with the git commands that repeat it."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from watcher.model import Fix, Oid, Pin, Reachability, Repair, Rung, Suggestion, Verdict
+from watcher.report.text import safe
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """Everything that was judged about one pin."""
+
+    pin: Pin
+    commit: Oid | None
+    reachability: Reachability
+    bound: Oid | None
+    verdicts: Mapping[str, Verdict]
+    fixes: Mapping[str, Fix]
+    repairs: Mapping[Oid, Repair]
+    single: Mapping[str, Rung]
+    """Fix id → the smallest target with it alone."""
+    suggestion: Suggestion | None
+    mirror: str
+    """Path of the mirror in which the commands can be run."""
+
+
+def render(argument: Argument) -> str:
+    """Return the argument as plain text."""
+    lines = [*_pin(argument), "", *_reachability(argument), ""]
+    concerning = [it for it in argument.verdicts.values() if it.contained_as is None and it.answer.value != "no"]
+    others = [it for it in argument.verdicts.values() if it not in concerning]
+    lines.append("Fixes that it lacks and is, or may be, affected by" if concerning else "No fix found that it lacks")
+    for said in concerning:
+        lines += ["", *_fix(said, argument)]
+    if others:
+        lines += ["", "Fixes that do not concern it"]
+        lines += [f"  {_name(argument.fixes[said.fix])}: {safe(said.reason)}" for said in others]
+    if argument.suggestion is not None:
+        lines += ["", *_suggestion(argument.suggestion, argument)]
+    return "\n".join(lines) + "\n"
+
+
+def _pin(argument: Argument) -> list[str]:
+    pin = argument.pin
+    return [
+        f"{safe(pin.name)} at {safe(pin.place)}" + (f" for {safe(pin.variant)}" if pin.variant != "any" else ""),
+        f"  upstream  {safe(pin.upstream or 'unknown')}",
+        f"  ref       {safe(pin.ref or 'none')} ({pin.ref_kind})",
+        f"  commit    {argument.commit or 'unknown'}",
+        f"  id        {safe(pin.id)}",
+    ]
+
+
+def _reachability(argument: Argument) -> list[str]:
+    reach = argument.reachability
+    lines = [f"Reachability: {reach.cls}", f"  {safe(reach.detail)}"]
+    if argument.commit:
+        lines += _commands(
+            argument,
+            ["for-each-ref", "--contains", argument.commit, "refs/heads", "refs/tags"],
+            *(["merge-base", "--is-ancestor", argument.commit, ref] for ref in reach.refs[:1]),
+        )
+    return lines
+
+
+def _fix(said: Verdict, argument: Argument) -> list[str]:
+    fix = argument.fixes[said.fix]
+    change = fix.change
+    lines = [
+        f"  {_name(fix)}",
+        f"    landed as {change.landing}, carried by {', '.join(o[:12] for o in change.commits)}",
+    ]
+    lines.append(f"    is it a fix?    {fix.grade}")
+    lines += [f"      {item.weight:+.2f}  {item.signal}: {safe(item.detail)}" for item in fix.evidence]
+    lines.append(f"    is it affected? {said.answer}: {safe(said.reason)}")
+    lines += [f"      {safe(place)}" for place in said.where]
+    repair = argument.repairs.get(change.landing)
+    lines += _anchors(repair) if repair else []
+    rung = argument.single.get(said.fix)
+    if rung is not None:
+        lines.append(
+            f"    smallest commit {rung.to} on {safe(rung.line)}: {rung.commits} commits, {rung.landings} landings"
+        )
+    else:
+        lines.append("    smallest commit none: no published commit has both")
+    return lines + _fix_commands(fix, repair, rung, argument)
+
+
+def _anchors(repair: Repair) -> list[str]:
+    lines = []
+    for anchor in repair.anchors:
+        made = "at the bound or before" if anchor.is_older else anchor.origins[-1][:12]
+        verb = "removes" if anchor.is_removed else "guards"
+        lines.append(f"      {verb} {safe(anchor.path)}:{anchor.line} from {made}: {safe(anchor.text.strip(), 70)}")
+    return lines
+
+
+def _fix_commands(fix: Fix, repair: Repair | None, rung: Rung | None, argument: Argument) -> list[str]:
+    change = fix.change
+    commands = [["diff", "-U0", "-w", f"{change.before}", f"{change.landing}"]] if change.before else []
+    if change.before and repair:
+        since = f"{argument.bound}..{change.before}" if argument.bound else f"{change.before}"
+        paths = dict.fromkeys(anchor.path for anchor in repair.anchors)
+        commands += [["blame", "-w", "-s", since, "--", path] for path in paths]
+    if rung and argument.commit:
+        commands += [
+            ["merge-base", "--is-ancestor", change.landing, rung.to],
+            ["rev-list", "--count", f"{argument.commit}..{rung.to}"],
+            ["rev-list", "--first-parent", "--reverse", f"{argument.commit}..{rung.line}"],
+        ]
+    return _commands(argument, *commands)
+
+
+def _suggestion(made: Suggestion, argument: Argument) -> list[str]:
+    target = made.target
+    version = f"{made.version_from or 'unknown'} → {made.version_to or 'unknown'}"
+    lines = [
+        f"Smallest bump: {made.from_[:12]} → {target.to}",
+        f"  {target.commits} commits, {target.landings} landings; package version {version}",
+        f"  {'fast-forward' if made.fast_forward else 'not a fast-forward'}; fixes {', '.join(target.fixes)}",
+    ]
+    if made.files:
+        lines.append(
+            "  shipped files: " + ", ".join(f"{count} {variant}" for variant, count in sorted(made.files.items()))
+        )
+    if made.contract:
+        lines.append(f"  build contract changes: {', '.join(safe(path) for path in made.contract)}")
+    lines += [f"  caution: {safe(caution)}" for caution in made.cautions]
+    lines += [
+        f"  rung {number}: {rung.to[:12]}, {rung.commits} commits, {len(rung.fixes)} fixes"
+        for number, rung in enumerate(made.ladder, 1)
+    ]
+    return lines + _commands(argument, ["log", "--oneline", "--first-parent", f"{made.from_}..{target.to}"])
+
+
+def _commands(argument: Argument, *commands: list[str]) -> list[str]:
+    return [f"    $ {shlex.join(['git', '-C', argument.mirror, *command])}" for command in commands]
+
+
+def _name(fix: Fix) -> str:
+    number = f"#{fix.change.pull_request} " if fix.change.pull_request else ""
+    return f"{number}“{safe(fix.change.title)}”"

@@ -1,0 +1,81 @@
+"""Arrange findings so that one trouble is told once: by dependency, equal words for several pins together."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from watcher.model import Concern, Finding, Kind, Pass, Pin, Severity, State, Suggestion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """One thing to say, about one or several places."""
+
+    concern: Concern
+    findings: tuple[Finding, ...]
+    places: tuple[str, ...]
+    """`file:line (variant)` of each pin that it is about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """What is wrong with one dependency, the worst first."""
+
+    name: str
+    severity: Severity
+    told: tuple[Told, ...]
+    bumps: tuple[tuple[Suggestion, tuple[Pin, ...]], ...]
+    """Each suggestion, with the pins that it would move the same way."""
+
+
+def groups(found: Pass) -> tuple[Group, ...]:
+    """Return what is open, by dependency, the most severe dependency first."""
+    pins = {pin.id: pin for pin in found.pins}
+    by_name: dict[str, list[Finding]] = {}
+    for finding in found.findings:
+        if finding.state is State.OPEN:
+            by_name.setdefault(_name(finding.concern, pins), []).append(finding)
+    made = [_group(name, findings, found, pins) for name, findings in by_name.items()]
+    return tuple(sorted(made, key=lambda group: (-group.severity.rank, group.name)))
+
+
+def _name(concern: Concern, pins: dict[str, Pin]) -> str:
+    if concern.pin in pins:
+        return pins[concern.pin].name
+    return concern.headline.split(":", 1)[0] if concern.kind is Kind.VARIANT_DRIFT else _last(concern)
+
+
+def _last(concern: Concern) -> str:
+    return (concern.upstream or concern.key).rsplit("/", 1)[-1]
+
+
+def _group(name: str, findings: list[Finding], found: Pass, pins: dict[str, Pin]) -> Group:
+    told: dict[tuple[str, str, str], list[Finding]] = {}
+    for finding in sorted(findings, key=lambda it: (-it.concern.severity.rank, it.key)):
+        concern = finding.concern
+        told.setdefault((concern.kind, concern.headline, concern.advice), []).append(finding)
+    ids = {finding.concern.pin for finding in findings if finding.concern.kind is Kind.FIX_AVAILABLE}
+    return Group(
+        name=name,
+        severity=max((finding.concern.severity for finding in findings), key=lambda severity: severity.rank),
+        told=tuple(_told(same, pins) for same in told.values()),
+        bumps=_bumps((made for made in found.suggestions if made.pin in ids), pins),
+    )
+
+
+def _told(same: list[Finding], pins: dict[str, Pin]) -> Told:
+    places = [place for finding in same if (place := _place(finding.concern, pins))]
+    return Told(concern=same[0].concern, findings=tuple(same), places=tuple(dict.fromkeys(places)))
+
+
+def _place(concern: Concern, pins: dict[str, Pin]) -> str:
+    pin = pins.get(concern.pin or "")
+    if pin is None:
+        return concern.place or ""
+    return pin.place if pin.variant == "any" else f"{pin.place} ({pin.variant})"
+
+
+def _bumps(made: Iterable[Suggestion], pins: dict[str, Pin]) -> tuple[tuple[Suggestion, tuple[Pin, ...]], ...]:
+    together: dict[tuple[str, str], list[Suggestion]] = {}
+    for suggestion in made:
+        together.setdefault((suggestion.from_, suggestion.target.to), []).append(suggestion)
+    return tuple((same[0], tuple(pins[it.pin] for it in same)) for same in together.values())

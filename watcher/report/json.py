@@ -1,0 +1,156 @@
+"""Write a pass as JSON, version 1: fields are added, never renamed (DESIGN.md §6)."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from watcher.model import Drift, Finding, Fix, Pass, Pin, Rung, Suggestion, Unobserved, Verdict
+
+VERSION = 1
+
+
+def render(found: Pass) -> str:
+    """Return the pass as one JSON document, in ASCII, so that nothing in it can steer a terminal."""
+    return json.dumps(document(found), indent=1, ensure_ascii=True) + "\n"
+
+
+def document(found: Pass) -> dict[str, Any]:
+    """Return the pass as plain JSON values."""
+    return {
+        "version": VERSION,
+        "at": _time(found.at),
+        "pins": [{**pin_document(pin), **_seen(pin, found)} for pin in found.pins],
+        "fixes": [_fix(fix) for fix in found.fixes],
+        "suggestions": [_suggestion(made) for made in found.suggestions],
+        "drift": [_drift(drift) for drift in found.drift],
+        "findings": [_finding(finding) for finding in found.findings],
+        "unobserved": [_unobserved(failure) for failure in found.unobserved],
+        "warnings": list(found.warnings),
+    }
+
+
+def pins_document(pins: tuple[Pin, ...], warnings: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return what `watcher pins` prints."""
+    return {"version": VERSION, "pins": [pin_document(pin) for pin in pins], "warnings": list(warnings)}
+
+
+def pin_document(pin: Pin) -> dict[str, Any]:
+    """Return one pin, as far as the files tell."""
+    optional = {
+        "resolved_ref": pin.resolved_ref,
+        "also": list(pin.also),
+        "branch": pin.branch,
+        "requested": pin.requested,
+        "overrides": pin.overrides,
+        "where": pin.where,
+        "downstream": pin.downstream,
+    }
+    return {
+        "id": pin.id,
+        "name": pin.name,
+        "upstream": pin.upstream,
+        "ref": pin.ref,
+        "ref_kind": pin.ref_kind.value,
+        "sha": pin.ref if pin.ref_kind == "sha" else None,
+        "variant": pin.variant,
+        "file": pin.file,
+        "line": pin.line,
+        **{key: value for key, value in optional.items() if value},
+    }
+
+
+def _seen(pin: Pin, found: Pass) -> dict[str, Any]:
+    reach = found.reachability[pin.id]
+    return {
+        "commit": found.commits.get(pin.id),
+        "reachability": {
+            "class": reach.cls.value,
+            "refs": list(reach.refs),
+            "detail": reach.detail,
+            "since": _time(reach.since) if reach.since else None,
+            "twin": reach.twin,
+        },
+    }
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    return {
+        "id": fix.id,
+        "upstream": fix.upstream,
+        "landing": fix.change.landing,
+        "commits": list(fix.change.commits),
+        "pull_request": fix.change.pull_request,
+        "title": fix.change.title,
+        "grade": fix.grade.value,
+        "security": fix.is_security,
+        "evidence": [{"signal": item.signal, "detail": item.detail} for item in fix.evidence if item.weight > 0],
+        "paths": list(fix.paths),
+    }
+
+
+def _suggestion(made: Suggestion) -> dict[str, Any]:
+    target = made.target
+    return {
+        "pin": made.pin,
+        "from": made.from_,
+        "to": target.to,
+        "fixes": list(target.fixes),
+        "commits": target.commits,
+        "landings": target.landings,
+        "line": target.line,
+        "fast_forward": made.fast_forward,
+        "package_version": {"from": made.version_from, "to": made.version_to},
+        "contract": list(made.contract),
+        "files": dict(made.files),
+        "cautions": list(made.cautions),
+        "affected": [_verdict(said) for said in made.verdicts if said.fix in target.fixes],
+        "ladder": [_rung(rung) for rung in made.ladder],
+    }
+
+
+def _rung(rung: Rung) -> dict[str, Any]:
+    return {"to": rung.to, "fixes": list(rung.fixes), "commits": rung.commits, "landings": rung.landings}
+
+
+def _verdict(said: Verdict) -> dict[str, Any]:
+    return {"fix": said.fix, "answer": said.answer.value, "where": list(said.where), "reason": said.reason}
+
+
+def _drift(drift: Drift) -> dict[str, Any]:
+    return {
+        "name": drift.name,
+        "relation": drift.relation.value,
+        "variants": dict(drift.variants),
+        "pins": list(drift.pins),
+        "lacks": {variant: list(names) for variant, names in drift.lacks.items()},
+        "align": dict(drift.align),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    concern = finding.concern
+    return {
+        "key": finding.key,
+        "kind": concern.kind.value,
+        "severity": concern.severity.value,
+        "state": finding.state.value,
+        "pin": concern.pin,
+        "upstream": concern.upstream,
+        "place": concern.place,
+        "headline": concern.headline,
+        "detail": list(concern.detail),
+        "advice": concern.advice,
+        "target": concern.target,
+        "since": _time(concern.since) if concern.since else None,
+        "opened_at": _time(finding.opened_at),
+        "snoozed_until": _time(finding.snoozed_until) if finding.snoozed_until else None,
+        "note": finding.note,
+    }
+
+
+def _unobserved(failure: Unobserved) -> dict[str, Any]:
+    return {"upstream": failure.upstream, "reason": failure.reason, "missing": failure.missing}
+
+
+def _time(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

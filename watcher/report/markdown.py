@@ -1,0 +1,61 @@
+"""Write a pass as Markdown, for a job summary or an issue."""
+
+import re
+
+from watcher.model import Pass, Suggestion
+from watcher.report.groups import Group, Told, groups
+from watcher.report.text import safe
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~@-])")
+
+
+def render(found: Pass) -> str:
+    """Return a heading with the date, a section for each dependency, and what could not be looked at."""
+    lines = [f"# watcher, {found.at:%Y-%m-%d %H:%M} UTC", ""]
+    arranged = groups(found)
+    if not arranged:
+        lines += [f"No findings for {len(found.pins)} pins.", ""]
+    for group in arranged:
+        lines += _group(group)
+    if found.unobserved:
+        lines += ["## Not observed", ""]
+        lines += [f"- {_code(failure.upstream)}: {_plain(failure.reason)}" for failure in found.unobserved]
+        lines += ["", "Nothing is said about their pins: neither an alarm nor an all-clear.", ""]
+    return "\n".join(lines)
+
+
+def _group(group: Group) -> list[str]:
+    lines = [f"## {group.severity.capitalize()}: {_plain(group.name)}", ""]
+    for told in group.told:
+        lines += _told(told)
+    for suggestion, _ in group.bumps:
+        lines.append(_bump(suggestion))
+        lines += [f"  - caution: {_plain(caution)}" for caution in suggestion.cautions]
+    return [*lines, ""]
+
+
+def _told(told: Told) -> list[str]:
+    concern = told.concern
+    since = f", since {concern.since:%Y-%m-%d}" if concern.since else ""
+    head = f"- **{_plain(concern.headline)}** ({_code(concern.kind)}, {concern.severity}{since})"
+    places = [f"  - at {', '.join(_code(place) for place in told.places)}"] if told.places else []
+    advice = [f"  - {_plain(concern.advice)}"] if concern.advice else []
+    return [head, *places, *(f"  - {_plain(detail)}" for detail in concern.detail), *advice]
+
+
+def _bump(made: Suggestion) -> str:
+    target = made.target
+    version = f", version {_plain(made.version_to)}" if made.version_to else ""
+    return (
+        f"- Smallest bump: {_code(made.from_[:12])} → {_code(target.to)}"
+        f" ({target.commits} commits, {target.landings} landings{version})"
+    )
+
+
+def _plain(text: str | None) -> str:
+    """Return text that Markdown shows as it stands: no mentions, no links, no HTML."""
+    return _SPECIAL.sub(r"\\\1", safe(text or ""))
+
+
+def _code(text: str) -> str:
+    return f"`{safe(text).replace('`', chr(39))}`"

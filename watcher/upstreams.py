@@ -1,0 +1,170 @@
+"""Look at every upstream that pins name, and judge each by itself, several at a time."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import httpx
+
+from watcher.assess import Assessment, assess
+from watcher.config import Settings
+from watcher.errors import GitError
+from watcher.facts import VERSION, from_fact
+from watcher.materials import Facts
+from watcher.model import Advertisement, Pin, Ref, RefKind, Unobserved, is_oid, oid
+from watcher.observe import Memory, Pulls, observe
+from watcher.progress import Progress, quiet
+from watcher.store import Store
+from watcher.upstream.mirror import Mirror, folder_name
+from watcher.upstream.refs import Manner, poll, pull_refs, trust
+
+_AT_ONCE = 4
+"""How many mirrors are brought up to date at a time."""
+_TRIES = 2
+"""How often an upstream is asked again that moved on while we looked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What became of each upstream: judged, or not observed."""
+
+    assessments: Mapping[str, Assessment] = field(default_factory=dict)
+    unobserved: Mapping[str, Unobserved] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Task:
+    """One upstream to look at: values only, so that it can be worked on by any thread."""
+
+    upstream: str
+    url: str
+    pins: tuple[Pin, ...]
+    folder: Path
+    tracked: tuple[str, ...]
+    paths: tuple[str, ...]
+    memory: Memory
+    facts: Facts
+    at: datetime
+
+
+def look(settings: Settings, store: Store, pins: Iterable[Pin], *, now: datetime, progress: Progress = quiet) -> Looked:
+    """Return the assessment of every upstream that could be observed, and the reason for each that could not."""
+    tasks = {task.upstream: task for task in _tasks(settings, store, pins, now)}
+    seen = advertisements(
+        {task.upstream: task.url for task in tasks.values()},
+        {name: task.memory.before for name, task in tasks.items() if task.memory.before},
+        progress,
+    )
+    answered = {name: said for name, said in seen.items() if isinstance(said, Advertisement)}
+    results: dict[str, Assessment | Unobserved] = {
+        name: said for name, said in seen.items() if isinstance(said, Unobserved)
+    }
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        running = {pool.submit(_judge, tasks[name], said): name for name, said in answered.items()}
+        for count, done in enumerate(as_completed(running)):
+            progress(f"reading {running[done].rsplit('/', 1)[-1]}", count, len(running))
+            results[running[done]] = done.result()
+    return Looked(
+        assessments={name: it for name in tasks if isinstance(it := results[name], Assessment)},
+        unobserved={name: it for name in tasks if isinstance(it := results[name], Unobserved)},
+    )
+
+
+def advertisements(
+    addresses: Mapping[str, str], before: Mapping[str, Advertisement], progress: Progress
+) -> dict[str, Advertisement | Unobserved]:
+    """Return what each upstream (→ the address to fetch from) advertises now."""
+    finished: list[str] = []
+
+    def done(upstream: str) -> None:
+        finished.append(upstream)
+        progress("asking upstreams", len(finished), len(addresses))
+
+    progress("asking upstreams", 0, len(addresses))
+    return asyncio.run(poll(addresses, Manner(local=True), before=before, done=done))
+
+
+def mirror_folder(settings: Settings, upstream: str) -> Path:
+    """Return where the mirror of an upstream lies."""
+    return settings.state / "mirrors" / folder_name(upstream)
+
+
+def _tasks(settings: Settings, store: Store, pins: Iterable[Pin], now: datetime) -> Iterable[_Task]:
+    by_upstream: dict[str, list[Pin]] = {}
+    for pin in pins:
+        if pin.upstream is not None and pin.ref_kind is not RefKind.UNRESOLVED:
+            by_upstream.setdefault(pin.upstream, []).append(pin)
+    for upstream, mine in by_upstream.items():
+        watched = settings.upstream(upstream)
+        yield _Task(
+            upstream=upstream,
+            url=settings.address(upstream),
+            pins=tuple(mine),
+            folder=mirror_folder(settings, upstream),
+            tracked=watched.track,
+            paths=watched.paths,
+            memory=_memory(store, upstream, mine),
+            facts={landing: from_fact(landing, it) for landing, it in store.facts(upstream, "repair", VERSION).items()},
+            at=now,
+        )
+
+
+def _memory(store: Store, upstream: str, pins: Iterable[Pin]) -> Memory:
+    """Read what earlier passes saw; the ledger is keyed by commit, and named by the full ids that pins hold."""
+    named = {oid(pin.ref.lower()) for pin in pins if pin.ref and is_oid(pin.ref.lower())}
+    return Memory(
+        before=store.snapshot(upstream),
+        moves=store.moves(upstream),
+        holdings={commit: store.holdings(upstream, commit) for commit in named},
+        roots=store.identity(upstream).roots,
+    )
+
+
+def _judge(task: _Task, advertisement: Advertisement) -> Assessment | Unobserved:
+    """Observe and judge one upstream; whatever git could not do makes it unobserved."""
+    for _ in range(_TRIES):
+        try:
+            return _attempt(task, advertisement)
+        except GitError as error:
+            if not error.retryable:
+                return Unobserved(upstream=task.upstream, reason=str(error))
+            trouble = Unobserved(upstream=task.upstream, reason=str(error))
+        again = asyncio.run(poll({task.upstream: task.url}, Manner(local=True)))[task.upstream]
+        if isinstance(again, Unobserved):
+            return again
+        advertisement = again
+    return trouble
+
+
+def _attempt(task: _Task, advertisement: Advertisement) -> Assessment:
+    mirror = Mirror.open(
+        task.folder,
+        task.url,
+        filters=advertisement.filters,
+        object_format=advertisement.object_format,
+        local=task.url.startswith("file://"),
+    )
+    seen = observe(
+        task.upstream,
+        task.pins,
+        mirror,
+        advertisement,
+        task.memory,
+        pulls=_pulls(task.url, advertisement),
+        tracked=task.tracked,
+        at=task.at,
+    )
+    return assess(seen, task.pins, mirror, task.facts, tracked=task.tracked, paths=task.paths)
+
+
+def _pulls(url: str, advertisement: Advertisement) -> Pulls:
+    """Return how to ask a server for its proposals; only http(s) servers of forges have any."""
+
+    async def ask() -> tuple[Ref, ...] | Unobserved:
+        async with httpx.AsyncClient(verify=trust()) as client:
+            return await pull_refs(client, url, before=advertisement)
+
+    return (lambda: asyncio.run(ask())) if url.startswith(("http://", "https://")) else tuple
