@@ -58,14 +58,14 @@ def discover(settings: Settings, *, progress: Progress = quiet) -> Found:
 def scan(folder: Path) -> tuple[tuple[Pin, ...], tuple[str, ...]]:
     """Return the pins of a folder, and a warning for each file that could not be read."""
     found = formats.discover(_local(folder))
-    return formats.identify(found.pins, ""), found.warnings
+    return tuple(formats.identify(found.pins, "")), tuple(str(warning) for warning in found.warnings)
 
 
 def _local(folder: Path) -> Checkout:
     """Read what git tracks in a checkout, or all files of a folder that is none."""
     listed = tracked(folder)
     names, gitlinks = listed or (None, {})
-    return read(folder, names, gitlinks, claims=formats.claims)
+    return read(folder, names, gitlinks, claims=formats.is_claimed)
 
 
 def _checkout(
@@ -108,7 +108,7 @@ def _remote(
     )
     mirror.fetch(replace(advertisement, refs=tuple(ref for ref in advertisement.refs if ref.name == branch)))
     files = mirror.files(tip)
-    wanted = {path: blob for path, blob in files.items() if formats.claims(path) or downstream.manifest(path)}
+    wanted = {path: blob for path, blob in files.items() if formats.is_claimed(path) or downstream.manifest(path)}
     contents = mirror.read(wanted.values())
     texts = {path: decoded(contents[blob]) for path, blob in wanted.items() if blob in contents}
     return Checkout(texts=texts, gitlinks=mirror.gitlinks(tip))
@@ -129,7 +129,10 @@ def _pins(downstream: Downstream, checkout: Checkout) -> tuple[list[Pin], list[s
         for pattern in manifest.files
         if not any(downstream.manifest(path) == manifest for path in checkout.texts)
     ]
-    return list(formats.identify(kept, downstream.name)), [*absent, *found.warnings]
+    return list(formats.identify(kept, downstream.name)), [
+        *absent,
+        *(f"{downstream.name}: {warning}" for warning in found.warnings),
+    ]
 
 
 def _own(settings: Settings) -> Iterable[Pin]:

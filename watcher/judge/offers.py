@@ -6,7 +6,7 @@ from dataclasses import replace
 from watcher.judge.concerns import about_pin
 from watcher.judge.suggest import is_strong, wanted
 from watcher.judge.survey import Judged
-from watcher.model import Answer, Concern, Drift, Fix, Grade, Kind, Pin, Relation, Rung, Severity, Verdict
+from watcher.model import Answer, Concern, Drift, Fix, Grade, Kind, Pin, Relation, Rung, Severity, Verdict, is_oid
 from watcher.observation import Observation
 
 _PLACES = 3
@@ -116,7 +116,8 @@ def _stand(pin: Pin, drift: Drift) -> str:
     stands = drift.variants[pin.variant]
     if not pin.ref_kind.is_floating:
         return stands[:12]
-    return f"follows {pin.wanted or 'the default branch'}, now {stands[:12]}"
+    now = f", now {stands[:12]}" if is_oid(stands) else ""
+    return f"follows {pin.wanted or 'the default branch'}{now}"
 
 
 def _level(drift: Drift) -> str:

@@ -23,43 +23,54 @@ class Alert:
 
     title: str
     """Severity, what happened to the finding, and what it is."""
-    where: str
-    """`file:line (variant)`; empty where no pin is meant."""
+    where: tuple[str, ...]
+    """`file:line (variant)` of each pin that is meant."""
     since: str
     why: tuple[str, ...]
     what_to_do: str
-    handle: str
-    """What to type to acknowledge it."""
+    handles: tuple[str, ...]
+    """What to type to acknowledge it, for each pin."""
 
 
-def alert(event: Event, pins: Mapping[str, Pin]) -> Alert:
-    """Return an event in words; `pins` by id."""
-    finding, concern = event.finding, event.finding.concern
-    since = concern.since or finding.opened_at
+def alerts(events: Iterable[Event], pins: Mapping[str, Pin]) -> tuple[Alert, ...]:
+    """Return events in words, those that differ in their place alone together; `pins` by id."""
+    together: dict[tuple[str, str], list[Event]] = {}
+    for event in events:
+        together.setdefault((_title(event), event.finding.concern.advice), []).append(event)
+    return tuple(_alert(same, pins) for same in together.values())
+
+
+def plain(told: Iterable[Alert]) -> str:
+    """Return alerts as plain text, one after the other."""
+    return "\n".join("\n".join(_lines(it)) for it in told) + "\n"
+
+
+def _alert(same: list[Event], pins: Mapping[str, Pin]) -> Alert:
+    event = same[0]
+    concern = event.finding.concern
+    since = concern.since or event.finding.opened_at
+    is_over = event.kind is EventKind.RESOLVED
     return Alert(
-        title=f"{concern.severity.upper()} {_VERB[event.kind]}: {safe(concern.headline)}",
-        where=safe(_where(concern, pins)),
+        title=_title(event),
+        where=tuple(dict.fromkeys(safe(place) for it in same if (place := _where(it.finding.concern, pins)))),
         since=f"since {since:%Y-%m-%d %H:%M} UTC",
-        why=tuple(safe(line) for line in concern.detail),
-        what_to_do="" if event.kind is EventKind.RESOLVED else safe(concern.advice),
-        handle=finding.handle,
+        why=() if is_over else tuple(dict.fromkeys(safe(line) for it in same for line in it.finding.concern.detail)),
+        what_to_do="" if is_over else safe(concern.advice),
+        handles=tuple(it.finding.handle for it in same),
     )
 
 
-def plain(alerts: Iterable[Alert]) -> str:
-    """Return alerts as plain text, one after the other."""
-    return "\n".join("\n".join(_lines(it)) for it in alerts) + "\n"
+def _title(event: Event) -> str:
+    concern = event.finding.concern
+    return f"{concern.severity.upper()} {_VERB[event.kind]}: {safe(concern.headline)}"
 
 
 def _lines(it: Alert) -> list[str]:
-    lines = [it.title]
-    if it.where:
-        lines.append(f"    where   {it.where}")
-    lines.append(f"    when    {it.since}")
+    lines = [it.title, *(f"    where   {place}" for place in it.where), f"    when    {it.since}"]
     lines += [f"    why     {line}" for line in it.why]
     if it.what_to_do:
         lines.append(f"    do      {it.what_to_do}")
-    return [*lines, f"    handle  {it.handle}"]
+    return [*lines, f"    handle  {' '.join(it.handles)}"]
 
 
 def _where(concern: Concern, pins: Mapping[str, Pin]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from watcher.model import Fix, Oid, Pin, Reachability, Repair, Rung, Suggestion, Verdict
-from watcher.report.text import safe
+from watcher.report.text import counted, safe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ def _fix(said: Verdict, argument: Argument) -> list[str]:
     rung = argument.single.get(said.fix)
     if rung is not None:
         lines.append(
-            f"    smallest commit {rung.to} on {safe(rung.line)}: {rung.commits} commits, {rung.landings} landings"
+            f"    smallest commit {rung.to} on {safe(rung.line)}: {counted(rung.commits, 'commit')}, {counted(rung.landings, 'landing')}"
         )
     else:
         lines.append("    smallest commit none: no published commit has both")
@@ -118,7 +118,7 @@ def _suggestion(made: Suggestion, argument: Argument) -> list[str]:
     version = f"{made.version_from or 'unknown'} → {made.version_to or 'unknown'}"
     lines = [
         f"Smallest bump: {made.from_[:12]} → {target.to}",
-        f"  {target.commits} commits, {target.landings} landings; package version {version}",
+        f"  {counted(target.commits, 'commit')}, {counted(target.landings, 'landing')}; package version {version}",
         f"  {'fast-forward' if made.fast_forward else 'not a fast-forward'}; fixes {', '.join(target.fixes)}",
     ]
     if made.files:
@@ -129,7 +129,7 @@ def _suggestion(made: Suggestion, argument: Argument) -> list[str]:
         lines.append(f"  build contract changes: {', '.join(safe(path) for path in made.contract)}")
     lines += [f"  caution: {safe(caution)}" for caution in made.cautions]
     lines += [
-        f"  rung {number}: {rung.to[:12]}, {rung.commits} commits, {len(rung.fixes)} fixes"
+        f"  rung {number}: {rung.to[:12]}, {counted(rung.commits, 'commit')}, {len(rung.fixes)} of {len(made.ladder[-1].fixes)} fixes"
         for number, rung in enumerate(made.ladder, 1)
     ]
     return lines + _commands(argument, ["log", "--oneline", "--first-parent", f"{made.from_}..{target.to}"])

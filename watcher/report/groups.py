@@ -30,8 +30,9 @@ class Group:
 def groups(found: Pass) -> tuple[Group, ...]:
     """Return what is open, by dependency, the most severe dependency first."""
     pins = {pin.id: pin for pin in found.pins}
+    order = {name: number for number, name in enumerate(pins)}
     by_name: dict[str, list[Finding]] = {}
-    for finding in found.findings:
+    for finding in sorted(found.findings, key=lambda it: (order.get(it.concern.pin or "", 0), it.key)):
         if finding.state is State.OPEN:
             by_name.setdefault(_name(finding.concern, pins), []).append(finding)
     made = [_group(name, findings, found, pins) for name, findings in by_name.items()]
@@ -50,7 +51,7 @@ def _last(concern: Concern) -> str:
 
 def _group(name: str, findings: list[Finding], found: Pass, pins: dict[str, Pin]) -> Group:
     told: dict[tuple[str, str, str], list[Finding]] = {}
-    for finding in sorted(findings, key=lambda it: (-it.concern.severity.rank, it.key)):
+    for finding in sorted(findings, key=lambda it: -it.concern.severity.rank):
         concern = finding.concern
         told.setdefault((concern.kind, concern.headline, concern.advice), []).append(finding)
     ids = {finding.concern.pin for finding in findings if finding.concern.kind is Kind.FIX_AVAILABLE}

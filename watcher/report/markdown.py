@@ -4,7 +4,7 @@ import re
 
 from watcher.model import Pass, Suggestion
 from watcher.report.groups import Group, Told, groups
-from watcher.report.text import safe
+from watcher.report.text import counted, safe
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~@-])")
 
@@ -48,7 +48,7 @@ def _bump(made: Suggestion) -> str:
     version = f", version {_plain(made.version_to)}" if made.version_to else ""
     return (
         f"- Smallest bump: {_code(made.from_[:12])} → {_code(target.to)}"
-        f" ({target.commits} commits, {target.landings} landings{version})"
+        f" ({counted(target.commits, 'commit')}, {counted(target.landings, 'landing')}{version})"
     )
 
 

@@ -4,12 +4,11 @@ from collections.abc import Iterable
 from io import StringIO
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from watcher.model import EventKind, Kind, Pass, Pin, RefKind, Severity, Suggestion, Unobserved
 from watcher.report.groups import Group, Told, groups
-from watcher.report.text import safe
+from watcher.report.text import counted, safe
 
 _STYLE = {
     Severity.CRITICAL: "bold white on red",
@@ -34,7 +33,7 @@ def render(found: Pass, *, width: int = 100, color: bool = False) -> str:
     _resolved(console, found)
     _unobserved(console, found.unobserved)
     for warning in found.warnings:
-        console.print(Text.assemble(("unread    ", "yellow"), safe(warning)))
+        _line(console, Text(safe(warning)), label=Text("unread", style="yellow"))
     return out.getvalue()
 
 
@@ -76,9 +75,20 @@ def _console(width: int, *, color: bool) -> tuple[Console, StringIO]:
     return console, out
 
 
+def _line(console: Console, text: Text, *, label: Text | None = None, mark: str = "", deeper: int = 0) -> None:
+    """Print text in the right-hand column, wrapped under itself; `label` stands left of it, `mark` before it."""
+    indent = _INDENT + deeper + len(mark)
+    text.end = ""
+    for number, part in enumerate(text.wrap(console, console.width - indent)):
+        part.rstrip()
+        first = Text((label.plain if label else "").ljust(_INDENT + deeper), style=label.style if label else "")
+        left = Text.assemble(first, (mark, "green")) if number == 0 else Text(" " * indent)
+        console.print(Text.assemble(left, part), soft_wrap=True)
+
+
 def _group(console: Console, group: Group) -> None:
-    severity = Text(group.severity.upper().ljust(_INDENT), style=_STYLE[group.severity])
-    console.print(Text.assemble(severity, (safe(group.name), "bold")))
+    label = Text(group.severity.upper(), style=_STYLE[group.severity])
+    _line(console, Text(safe(group.name), style="bold"), label=label)
     for told in group.told:
         _told(console, told, has_bump=bool(group.bumps))
     for suggestion, pins in group.bumps:
@@ -88,53 +98,61 @@ def _group(console: Console, group: Group) -> None:
 
 def _told(console: Console, told: Told, *, has_bump: bool) -> None:
     concern = told.concern
-    headline = safe(concern.headline).split(": ", 1)[-1]
-    is_fix = concern.kind is Kind.FIX_AVAILABLE
-    mark = f"[{concern.severity}] " if concern.severity is Severity.LOW else ""
+    is_drift = concern.kind is Kind.VARIANT_DRIFT
+    rank = f"{concern.severity}, " if concern.severity is Severity.LOW else ""
     since = f", since {concern.since:%Y-%m-%d}" if concern.since else ""
     handles = " ".join(finding.handle for finding in told.findings)
-    _line(console, Text.assemble("• ", (mark, "dim"), headline, (f"  {concern.kind}{since}  {handles}", "dim")))
-    if told.places:
-        _line(console, Text(safe(", ".join(told.places)), style="cyan"), 2)
-    for detail in concern.detail if concern.kind is Kind.VARIANT_DRIFT else concern.detail[:1]:
-        _line(console, Text(safe(detail), style="dim"), 2)
-    if concern.advice and not (is_fix and has_bump):
-        _line(console, Text.assemble(("→ ", "green"), safe(concern.advice)), 2)
+    tail = f"  ({rank}{concern.kind}{since}) {handles}"
+    _line(console, Text.assemble(safe(concern.headline).split(": ", 1)[-1], (tail, "dim")), mark="• ")
+    if told.places and not is_drift:
+        _line(console, Text(safe(", ".join(told.places)), style="cyan"), deeper=2)
+    for detail in concern.detail if is_drift else concern.detail[:1]:
+        _line(console, Text(safe(detail), style="dim"), deeper=2)
+    if concern.advice and not (has_bump and concern.kind is Kind.FIX_AVAILABLE):
+        _line(console, Text(safe(concern.advice)), mark="→ ", deeper=2)
 
 
 def _bump(console: Console, made: Suggestion, pins: tuple[Pin, ...]) -> None:
     """Say what to do about all fixes at once: the smallest commit, and what it costs."""
     target = made.target
-    cost = [f"{_count(target.commits, 'commit')}, {_count(target.landings, 'landing')}"]
-    if made.version_from or made.version_to:
-        same = made.version_from == made.version_to
-        cost.append(f"version {made.version_from} as before" if same else f"{made.version_from} → {made.version_to}")
-    if made.contract:
-        cost.append(f"changes {', '.join(made.contract[:3])}")
     variants = ", ".join(sorted({pin.variant for pin in pins if pin.variant != "any"}))
-    line = Text.assemble(("→ ", "green"), "bump ", (made.from_[:12], "cyan"), " to ", (target.to, "bold green"))
-    _line(console, line.append(f" ({variants})" if variants else ""))
-    _line(console, Text(safe("; ".join(cost)), style="dim"), 2)
-    for rung in made.ladder[:-1] if len(made.ladder) > 1 else ():
+    line = Text.assemble("bump ", (made.from_[:12], "cyan"), " to ", (target.to, "bold green"))
+    _line(console, line.append(f" ({variants})" if variants else ""), mark="→ ")
+    _line(console, Text(safe("; ".join(_cost(made))), style="dim"), deeper=2)
+    for rung in made.ladder:
         if rung.to != target.to:
-            step = f"{rung.to[:12]} has {len(rung.fixes)} of them for {_count(rung.commits, 'commit')}"
-            _line(console, Text(step, style="dim"), 2)
+            step = f"{rung.to[:12]} has {len(rung.fixes)} of {len(made.ladder[-1].fixes)} for "
+            _line(console, Text(step + counted(rung.commits, "commit"), style="dim"), deeper=2)
     for caution in made.cautions:
-        _line(console, Text.assemble(("! ", "yellow"), safe(caution)), 2)
+        _line(console, Text(safe(caution), style="yellow"), mark="! ", deeper=2)
+
+
+def _cost(made: Suggestion) -> list[str]:
+    """Return what a bump brings along: commits, landings, another version, another build contract."""
+    cost = [f"{counted(made.target.commits, 'commit')}, {counted(made.target.landings, 'landing')}"]
+    if made.version_from is not None and made.version_from == made.version_to:
+        cost.append(f"package version {made.version_to} as before: nothing else tells the two apart")
+    elif made.version_from or made.version_to:
+        cost.append(f"package version {made.version_from or 'unknown'} → {made.version_to or 'unknown'}")
+    if made.contract:
+        cost.append(f"build contract changes: {', '.join(made.contract)}")
+    if not made.fast_forward:
+        cost.append("not a fast-forward")
+    return cost
 
 
 def _low(console: Console, told: Told) -> None:
-    concern = told.concern
-    where = f"  {', '.join(told.places)}" if told.places else ""
-    line = Text.assemble(("low".ljust(_INDENT), "dim"), safe(concern.headline), (safe(where, 200), "cyan"))
-    console.print(line)
+    where = f"  {safe(', '.join(told.places))}" if told.places else ""
+    handles = " ".join(finding.handle for finding in told.findings)
+    line = Text.assemble(safe(told.concern.headline), (where, "cyan"), (f"  {handles}", "dim"))
+    _line(console, line, label=Text("low", style="dim"))
 
 
 def _resolved(console: Console, found: Pass) -> None:
     for event in found.events:
         if event.kind is EventKind.RESOLVED:
-            line = Text.assemble(("resolved  ", "green"), (safe(event.finding.concern.headline), "strike"))
-            console.print(line)
+            headline = Text(safe(event.finding.concern.headline), style="strike")
+            _line(console, headline, label=Text("resolved", style="green"))
 
 
 def _unobserved(console: Console, failures: tuple[Unobserved, ...]) -> None:
@@ -143,13 +161,10 @@ def _unobserved(console: Console, failures: tuple[Unobserved, ...]) -> None:
     for failure in failures:
         by_reason.setdefault(safe(failure.reason), []).append(safe(failure.upstream))
     for reason, upstreams in by_reason.items():
-        console.print(Text.assemble(("not seen  ", "yellow"), f"{_count(len(upstreams), 'upstream')}: {reason}"))
+        what = f"{counted(len(upstreams), 'upstream')}: {reason}"
+        _line(console, Text(what), label=Text("not seen", style="yellow"))
         for upstream in upstreams:
-            _line(console, Text(upstream, style="dim"))
-
-
-def _line(console: Console, text: Text, deeper: int = 0) -> None:
-    console.print(Padding(text, (0, 0, 0, _INDENT + deeper)))
+            _line(console, Text(upstream, style="dim"), deeper=2)
 
 
 def _ref(pin: Pin) -> str:
@@ -166,7 +181,3 @@ def _ref(pin: Pin) -> str:
 
 def _variant(pin: Pin) -> str:
     return "" if pin.variant == "any" else safe(pin.variant)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,44 @@
+# `make` alone lists what there is. Everything runs in .venv, which each target brings up to date by itself.
+PYTHON ?= python3
+BIN := .venv/bin
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: .venv/installed ## play the whole story on a made-up upstream, without internet
+	$(BIN)/watcher demo
+
+test: .venv/developing ## run all tests
+	$(BIN)/pytest -n auto $(ARGS)
+
+lint: .venv/developing ## style, types, layers, docstrings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/interrogate -q watcher
+
+format: .venv/developing ## put the code into the house format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+dev: .venv/developing ## install everything that working on watcher needs
+
+clean: ## remove what was made here, but not state/
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+.venv/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "watcher needs Python 3.11 or newer; name one: make PYTHON=python3.12 ...")'
+	@git --version >/dev/null || { echo "watcher needs git 2.39.5 or newer on PATH" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/installed: .venv/created pyproject.toml
+	$(BIN)/pip install -q --disable-pip-version-check -e .
+	@touch $@
+
+.venv/developing: .venv/created pyproject.toml
+	$(BIN)/pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@ .venv/installed
+
+.PHONY: help demo test lint format dev clean

@@ -1,0 +1,11 @@
+"""The world that every story starts from."""
+
+import pytest
+
+from tests.stories.world import World
+
+
+@pytest.fixture
+def world(server, tmp_path):
+    """Offer an empty world: a server on loopback, a state folder, a clock at Monday morning."""
+    return World(folder=tmp_path, server=server)

@@ -1,0 +1,162 @@
+"""The one door to git: hermetic, wary of addresses, clear about trouble."""
+
+import os
+import subprocess
+
+import pytest
+
+from watcher.demo.drawing import Gitlink, draw
+from watcher.errors import GitError
+from watcher.model import Oid
+from watcher.upstream.git import Git, checked_address, masked, tracked
+
+
+def test_nothing_of_the_users_configuration_is_read(tmp_path, monkeypatch):
+    """Neither files nor variables change what git does."""
+    (tmp_path / "home" / ".gitconfig").write_text("[alias]\n\tfoo = version\n[user]\n\tname = Nobody\n")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("GIT_CONFIG_PARAMETERS", "'user.name=Env'")
+    monkeypatch.setenv("GIT_ASKPASS", "/bin/false")
+    draw(tmp_path / "r", "A (main)")
+    assert b"" == Git(directory=tmp_path / "r").run("config", "user.name", check=(1,))
+    assert b"commit\n" == Git(directory=tmp_path / "r").run("cat-file", "-t", "main")
+
+
+def test_an_answer_is_yes_no_or_an_error(tmp_path):
+    """Exit 1 is no; above 1 nobody knows."""
+    oids = draw(tmp_path / "r", "A---B (main)")
+    git = Git(directory=tmp_path / "r")
+    assert git.answers("merge-base", "--is-ancestor", oids["A"], oids["B"])
+    assert not git.answers("merge-base", "--is-ancestor", oids["B"], oids["A"])
+    with pytest.raises(GitError, match="1111111") as caught:
+        git.answers("merge-base", "--is-ancestor", "1" * 40, oids["A"])
+    assert not caught.value.retryable
+    assert 128 == caught.value.returncode
+
+
+def test_network_trouble_is_retryable(server):
+    """A closed port may open again; a missing repository will not appear."""
+    with pytest.raises(GitError) as closed:
+        Git().run("ls-remote", "--", "http://127.0.0.1:1/owner/project")
+    assert closed.value.retryable
+    with pytest.raises(GitError, match="not found") as missing:
+        Git().run("ls-remote", "--", server.url("owner/none"))
+    assert not missing.value.retryable
+
+
+def test_a_slow_git_is_ended_with_its_helpers(server, upstream):
+    """The time limit holds even where a helper of git keeps the pipes open."""
+    from watcher.demo.server import Silence  # noqa: PLC0415 - only this test is slow to answer
+
+    upstream.fault(Silence())
+    with pytest.raises(GitError, match="longer than") as caught:
+        Git().run("ls-remote", "--", upstream.url, timeout=0.3)
+    assert caught.value.retryable
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "-u/x",
+        "--upload-pack=touch x",
+        "ext::sh -c 'touch /tmp/x'",
+        "fd::3",
+        "https://host/a\nb",
+        "file:///srv/git/x.git",
+        "/srv/git/x.git",
+        "ftp://host/x",
+        "https://user:secret@host/x",
+    ],
+)
+def test_addresses_that_git_would_misread_are_refused(address):
+    """Options, other programs, local files, credentials."""
+    with pytest.raises(GitError, match="refused") as caught:
+        checked_address(address)
+    assert "secret" not in str(caught.value)
+
+
+def test_other_addresses_pass():
+    """Remote ones always, files where they are allowed."""
+    for address in ("https://github.com/a/b", "ssh://git@host:22/x", "git@host:a/b.git", "git://host/x"):
+        assert address == checked_address(address)
+    assert "file:///srv/x" == checked_address("file:///srv/x", local=True)
+
+
+def test_git_itself_refuses_what_is_not_allowed(tmp_path):
+    """Even an unchecked address reaches neither files nor other programs."""
+    draw(tmp_path / "r", "A (main)")
+    with pytest.raises(GitError, match="not allowed"):
+        Git().run("ls-remote", "--", f"file://{tmp_path}/r")
+    with pytest.raises(GitError, match="not allowed"):
+        Git().run("ls-remote", "--", f"ext::touch {tmp_path}/bad")
+    assert not (tmp_path / "bad").exists()
+    assert b"refs/heads/main" in Git(local=True).run("ls-remote", "--", f"file://{tmp_path}/r")
+
+
+def test_messages_hold_no_secret_and_no_control_character():
+    """Addresses are masked, escapes are dropped."""
+    assert "cannot read https://***@host/x now" == masked("cannot read https://me:secret@host/x\x1b\x07now\n")
+
+
+def test_missing_objects_are_never_fetched_behind_our_back(upstream, server, tmp_path):
+    """Reading from a partial clone fails instead of asking the server."""
+    upstream.draw("A (main)")
+    Git().run("clone", "-q", "--bare", "--filter=blob:none", "--", upstream.url, str(tmp_path / "c"))
+    server.requests.clear()
+    with pytest.raises(GitError, match="promisor"):
+        Git(directory=tmp_path / "c").run("cat-file", "-p", "main:A")
+    assert not server.requests
+    assert b"A\n" == Git(directory=tmp_path / "c").run("cat-file", "-p", "main:A", lazy=True)
+
+
+def checkout(tmp_path, monkeypatch):
+    """Return a work tree with a file, an odd name and a submodule."""
+    draw(
+        tmp_path / "r",
+        "A---B (main)",
+        files={"B": {"docker/Dockerfile": "FROM x\n", "ü b": "x", "third/party": Gitlink(Oid("2" * 40))}},
+    )
+    folder = tmp_path / "work"
+    Git(local=True).run("clone", "-q", "--", f"file://{tmp_path}/r", str(folder))
+    return folder
+
+
+def test_tracked_files_of_a_checkout_are_named(tmp_path, monkeypatch):
+    """Names, odd ones too, and the commits of submodules; untracked files are left out."""
+    folder = checkout(tmp_path, monkeypatch)
+    (folder / "new").write_text("x")
+    names, gitlinks = tracked(folder)
+    assert {"A", "docker/Dockerfile", "ü b"} == set(names)
+    assert {"third/party": "2" * 40} == gitlinks
+    assert (("Dockerfile",), {}) == tracked(folder / "docker")
+
+
+def test_a_folder_in_no_repository_is_none(tmp_path, monkeypatch):
+    """As is one in which nothing is tracked."""
+    (tmp_path / "plain").mkdir()
+    assert tracked(tmp_path / "plain") is None
+    folder = checkout(tmp_path, monkeypatch)
+    (folder / "build").mkdir()
+    assert tracked(folder / "build") is None
+
+
+def test_a_checkout_runs_nothing_of_its_own(tmp_path, monkeypatch):
+    """A hostile `core.fsmonitor` is not started, and a broken index is an error."""
+    folder = checkout(tmp_path, monkeypatch)
+    subprocess.run(["git", "-C", folder, "config", "core.fsmonitor", f"touch {tmp_path}/bad"], check=True)
+    assert tracked(folder)
+    assert not (tmp_path / "bad").exists()
+    (folder / ".git" / "index").write_bytes(b"DIRCgarbage")
+    with pytest.raises(GitError):
+        tracked(folder)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
+def test_a_checkout_of_another_user_is_read(tmp_path, monkeypatch):
+    """git's own safeguard stops plain commands there."""
+    folder = checkout(tmp_path, monkeypatch)
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, 12345, 12345, follow_symlinks=False)
+    names, _ = tracked(folder)
+    assert "docker/Dockerfile" in names
