@@ -64,13 +64,29 @@ FindingArgument = Annotated[
 _CONFIG = Path("config.yaml")
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        _print(f"watcher {version('watcher')}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None: ...
+
+
 @app.command(rich_help_panel=_LOOK)
 def check(
     config: ConfigOption = _CONFIG,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the report.")] = Format.TABLE,
     fail_on: Annotated[
         Severity | None,
-        typer.Option(help="Exit with 1 from this severity on.  [default: fail_on of the configuration, medium]"),
+        typer.Option(help="Exit with 1 from this severity on. Default: fail_on of the configuration (medium)."),
     ] = None,
 ) -> None:
     """Make one pass: look at every pin's upstream, judge, and report what a person should know."""
@@ -151,7 +167,7 @@ def reopen(finding: FindingArgument, config: ConfigOption = _CONFIG) -> None:
 
 @app.command(rich_help_panel=_SERVE)
 def demo(
-    keep: Annotated[Path | None, typer.Option(help="Where to keep the demo's files.  [default: a new folder]")] = None,
+    keep: Annotated[Path | None, typer.Option(help="Where to keep the demo's files. Default: a new folder.")] = None,
 ) -> None:
     """Play the whole story in ten seconds on a made-up upstream, without internet."""
     from watcher.demo.story import play

@@ -69,7 +69,8 @@ def test_refs_are_exactly_what_is_drawn(tmp_path):
     """Branches, light tags and annotated tags; HEAD is main."""
     oids = draw(tmp_path / "r", PICTURE)
     refs = dict(
-        reversed(line.split(" ")) for line in told(tmp_path / "r", "for-each-ref", "--format=%(objecttype) %(refname)").splitlines()
+        reversed(line.split(" "))
+        for line in told(tmp_path / "r", "for-each-ref", "--format=%(objecttype) %(refname)").splitlines()
     )
     assert {
         "refs/heads/main": "commit",

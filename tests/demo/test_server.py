@@ -27,7 +27,7 @@ def test_git_clones_from_it(server, upstream, tmp_path):
 
 
 def test_large_and_compressed_requests_are_read(upstream):
-    """git compresses long requests and sends longer ones in chunks."""
+    """Git compresses long requests and sends longer ones in chunks."""
     upstream.draw("A---B (main)")
     body = b"0014command=ls-refs\n0000"
     headers = V2 | {"Content-Type": "application/x-git-upload-pack-request"}

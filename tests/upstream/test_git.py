@@ -154,7 +154,7 @@ def test_a_checkout_runs_nothing_of_its_own(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
 def test_a_checkout_of_another_user_is_read(tmp_path, monkeypatch):
-    """git's own safeguard stops plain commands there."""
+    """Git's own safeguard stops plain commands there."""
     folder = checkout(tmp_path, monkeypatch)
     for path in (folder, *folder.rglob("*")):
         os.chown(path, 12345, 12345, follow_symlinks=False)

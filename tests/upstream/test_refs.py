@@ -18,6 +18,7 @@ from watcher.upstream import refs
 from watcher.upstream.git import Git
 from watcher.upstream.refs import Manner, advertise, poll, pull_refs
 
+USUAL = Manner()
 PICTURE = r"""
           X---Y            (topic, refs/pull/7/head)
          /     \
@@ -25,12 +26,12 @@ A---B---C---D---M---E      (main, tag: v1.0, tag: v2.0*, tag: v3.0**)
 """
 
 
-def look(url, manner=Manner(), **kwargs):
+def look(url, manner=USUAL, **kwargs):
     """Look at one upstream."""
     return asyncio.run(poll({url: url}, manner, **kwargs))[url]
 
 
-def once(url, manner=Manner(), call=advertise, client=None, **kwargs):
+def once(url, manner=USUAL, call=advertise, client=None, **kwargs):
     """Ask once, with a client of the test's own."""
 
     async def ask():
@@ -186,17 +187,6 @@ def test_what_is_not_there_is_missing(upstream, fault):
     seen = look(upstream.url)
     assert isinstance(seen, Unobserved)
     assert seen.missing
-
-
-def test_every_cut_is_noticed(upstream):
-    """Wherever a reply breaks off, it is no advertisement."""
-    upstream.draw("A---B (main, tag: v1*)")
-    whole = look(upstream.url)
-    for length in range(0, 400, 7):
-        upstream.fault(Cut(length=length))
-        for before in (None, whole):
-            seen = look(upstream.url, Manner(tries=1), before={upstream.url: before} if before else None)
-            assert isinstance(seen, Unobserved) or seen == whole
 
 
 def test_closed_ports_silence_and_tls_trouble_are_unobserved(upstream, server):
@@ -368,7 +358,7 @@ def strict(upstream):
 
 
 def test_another_implementation_is_read(upstream, strict):
-    """dulwich's server, which knows only the old protocol, tells the same refs."""
+    """Dulwich's server, which knows only the old protocol, tells the same refs."""
     seen = look(strict)
     assert look(upstream.url).refs == seen.refs
 

@@ -33,9 +33,9 @@ class Alert:
 
 
 def alerts(events: Iterable[Event], pins: Mapping[str, Pin]) -> tuple[Alert, ...]:
-    """Return events in words, those that differ in their place alone together; `pins` by id."""
+    """Return events in words, the most severe first, those that differ in their place alone together; `pins` by id."""
     together: dict[tuple[str, str], list[Event]] = {}
-    for event in events:
+    for event in sorted(events, key=lambda it: -it.finding.concern.severity.rank):
         together.setdefault((_title(event), event.finding.concern.advice), []).append(event)
     return tuple(_alert(same, pins) for same in together.values())
 

@@ -80,9 +80,8 @@ def _fix(said: Verdict, argument: Argument) -> list[str]:
     lines += _anchors(repair) if repair else []
     rung = argument.single.get(said.fix)
     if rung is not None:
-        lines.append(
-            f"    smallest commit {rung.to} on {safe(rung.line)}: {counted(rung.commits, 'commit')}, {counted(rung.landings, 'landing')}"
-        )
+        cost = f"{counted(rung.commits, 'commit')}, {counted(rung.landings, 'landing')}"
+        lines.append(f"    smallest commit {rung.to} on {safe(rung.line)}: {cost}")
     else:
         lines.append("    smallest commit none: no published commit has both")
     return lines + _fix_commands(fix, repair, rung, argument)
@@ -116,9 +115,10 @@ def _fix_commands(fix: Fix, repair: Repair | None, rung: Rung | None, argument: 
 def _suggestion(made: Suggestion, argument: Argument) -> list[str]:
     target = made.target
     version = f"{made.version_from or 'unknown'} → {made.version_to or 'unknown'}"
+    cost = f"{counted(target.commits, 'commit')}, {counted(target.landings, 'landing')}"
     lines = [
         f"Smallest bump: {made.from_[:12]} → {target.to}",
-        f"  {counted(target.commits, 'commit')}, {counted(target.landings, 'landing')}; package version {version}",
+        f"  {cost}; package version {version}",
         f"  {'fast-forward' if made.fast_forward else 'not a fast-forward'}; fixes {', '.join(target.fixes)}",
     ]
     if made.files:
@@ -128,8 +128,9 @@ def _suggestion(made: Suggestion, argument: Argument) -> list[str]:
     if made.contract:
         lines.append(f"  build contract changes: {', '.join(safe(path) for path in made.contract)}")
     lines += [f"  caution: {safe(caution)}" for caution in made.cautions]
+    most = len(made.ladder[-1].fixes)
     lines += [
-        f"  rung {number}: {rung.to[:12]}, {counted(rung.commits, 'commit')}, {len(rung.fixes)} of {len(made.ladder[-1].fixes)} fixes"
+        f"  rung {number}: {rung.to[:12]}, {counted(rung.commits, 'commit')}, {len(rung.fixes)} of {most} fixes"
         for number, rung in enumerate(made.ladder, 1)
     ]
     return lines + _commands(argument, ["log", "--oneline", "--first-parent", f"{made.from_}..{target.to}"])

@@ -2,11 +2,13 @@
 
 import re
 
-from watcher.model import Pass, Suggestion
+from watcher.model import Kind, Pass, Suggestion
 from watcher.report.groups import Group, Told, groups
 from watcher.report.text import counted, safe
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~@-])")
+_SPECIAL = re.compile(r"([\\`*_\[\]<>!|~])")
+_REFERENCE = re.compile(r"([#@])(?=\w)")
+"""What forges turn into a link or a mention: #95 would mean the reader's own issue."""
 
 
 def render(found: Pass) -> str:
@@ -27,19 +29,20 @@ def render(found: Pass) -> str:
 def _group(group: Group) -> list[str]:
     lines = [f"## {group.severity.capitalize()}: {_plain(group.name)}", ""]
     for told in group.told:
-        lines += _told(told)
+        lines += _told(told, has_bump=bool(group.bumps))
     for suggestion, _ in group.bumps:
         lines.append(_bump(suggestion))
         lines += [f"  - caution: {_plain(caution)}" for caution in suggestion.cautions]
     return [*lines, ""]
 
 
-def _told(told: Told) -> list[str]:
+def _told(told: Told, *, has_bump: bool) -> list[str]:
     concern = told.concern
     since = f", since {concern.since:%Y-%m-%d}" if concern.since else ""
     head = f"- **{_plain(concern.headline)}** ({_code(concern.kind)}, {concern.severity}{since})"
     places = [f"  - at {', '.join(_code(place) for place in told.places)}"] if told.places else []
-    advice = [f"  - {_plain(concern.advice)}"] if concern.advice else []
+    is_told_below = has_bump and concern.kind is Kind.FIX_AVAILABLE
+    advice = [f"  - {_plain(concern.advice)}"] if concern.advice and not is_told_below else []
     return [head, *places, *(f"  - {_plain(detail)}" for detail in concern.detail), *advice]
 
 
@@ -54,7 +57,7 @@ def _bump(made: Suggestion) -> str:
 
 def _plain(text: str | None) -> str:
     """Return text that Markdown shows as it stands: no mentions, no links, no HTML."""
-    return _SPECIAL.sub(r"\\\1", safe(text or ""))
+    return _REFERENCE.sub(r"\1<!-- -->", _SPECIAL.sub(r"\\\1", safe(text or "")))
 
 
 def _code(text: str) -> str:

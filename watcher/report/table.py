@@ -40,11 +40,11 @@ def render(found: Pass, *, width: int = 100, color: bool = False) -> str:
 def render_pins(pins: Iterable[Pin], warnings: Iterable[str] = (), *, width: int = 100, color: bool = False) -> str:
     """Return what is pinned where: a line for each pin."""
     console, out = _console(width, color=color)
-    rows = [(safe(pin.place), safe(pin.upstream or f"? {pin.name}"), _ref(pin), _variant(pin)) for pin in pins]
-    widths = [max((len(row[column]) for row in rows), default=0) for column in range(2)]
-    for place, upstream, ref, variant in rows:
-        line = Text.assemble((place.ljust(widths[0]), "bold"), "  ", upstream.ljust(widths[1]), "  ", (ref, "cyan"))
-        console.print(line.append(f"  {variant}", style="magenta"), soft_wrap=True)
+    rows = [(safe(pin.place), _variant(pin), safe(pin.upstream or f"? {pin.name}"), _ref(pin)) for pin in pins]
+    place, variant, upstream = (max((len(row[column]) for row in rows), default=0) for column in range(3))
+    for row in rows:
+        line = Text.assemble((row[0].ljust(place), "bold"), "  ", (row[1].ljust(variant), "magenta"))
+        console.print(line.append(f"  {row[2].ljust(upstream)}  ").append(row[3], style="cyan"), soft_wrap=True)
     for warning in warnings:
         console.print(Text.assemble(("unread  ", "yellow"), safe(warning)), soft_wrap=True)
     return out.getvalue()

@@ -46,7 +46,7 @@ _FETCH = ("fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-sub
 
 def folder_name(upstream: str) -> str:
     """Return a folder's name for the mirror of an upstream: readable, safe on any file system, and its own."""
-    readable = re.sub(r"[^A-Za-z0-9.-]+", "+", upstream.partition("://")[2] or upstream).strip("+.")[-80:]
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "+", upstream.partition("://")[2] or upstream)[-80:].strip("+.-")
     return f"{readable}-{hashlib.sha256(upstream.encode()).hexdigest()[:10]}.git"
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-import certifi
 import httpx
 import stamina
 
@@ -145,8 +144,8 @@ async def poll(
 
 def trust() -> ssl.SSLContext:
     """Return a TLS context that trusts what the system trusts; making one takes long, so it is shared."""
-    context = ssl.create_default_context()
-    context.load_verify_locations(cafile=certifi.where())
+    context = httpx.create_ssl_context()
+    context.load_default_certs()
     return context
 
 
