@@ -171,6 +171,11 @@ def name_of(upstream: str = "acme/engine") -> str:
     return f"{HOST}{upstream}"
 
 
+def git_of(upstream: Upstream) -> Git:
+    """Return git at work in the served repository itself."""
+    return Git(directory=upstream.path)
+
+
 # --- what a pass says --------------------------------------------------------------------------------------------
 
 
@@ -242,7 +247,7 @@ def reasons(found: Pass) -> list[str]:
 
 def clean_up(upstream: Upstream) -> None:
     """Let the server throw away what no ref reaches, as forges do some day."""
-    git = Git(directory=upstream.path)
+    git = git_of(upstream)
     git.run("repack", "-a", "-d", "-q")
     git.run("prune", "--expire=now")
 

@@ -6,21 +6,43 @@ date and subject, the same patch, the same pull request under the same title. A 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from watcher.model import Change, Commit, Oid
+from watcher.graph import Graph
+from watcher.model import Change, Commit, Oid, is_oid
 from watcher.observation import Observation
 
+_ID = r"([0-9a-f]{7,64})\b"
 _NOTE = re.compile(
-    r"\(cherry[- ]picked from commit ([0-9a-f]{7,64})|\[ ?upstream commit ([0-9a-f]{7,64}) ?\]"
-    r"|^\s*commit ([0-9a-f]{7,64}) upstream|\b(?:backport|cherry-?pick) of (?:commit )?([0-9a-f]{7,64})",
+    rf"\(cherry[- ]picked from commit {_ID}|\[ ?upstream commit {_ID} ?\]|^[ \t]*commit {_ID} upstream"
+    rf"|\b(?:backport|cherry-?pick) of (?:commit )?{_ID}|\[PR #[0-9]+/{_ID} backport\]",
     re.IGNORECASE | re.MULTILINE,
 )
-_TAGS = re.compile(r"^\s*(?:\[[^\]]*\]\s*)+|\s*\(#\d+\)")
-_NUMBER = re.compile(r"\(#(\d+)\)|^Merge pull request #(\d+) |\bSee merge request \S*!(\d+)", re.MULTILINE)
-_REVERT = re.compile(r"This reverts (?:commit|merge) ([0-9a-f]{7,64})", re.IGNORECASE)
+_TAGS = re.compile(r"^(?:\s*\[[^\]]*\])+\s*| ?\(#[0-9]+\)")
+_NUMBER = re.compile(r"\(#([0-9]{1,9})\)|^Merge pull request #([0-9]{1,9}) |\(pull request #([0-9]{1,9})\)")
+_MERGE_REQUEST = re.compile(r"\bSee merge request \S*!([0-9]{1,9})\b")
+_REVERT = re.compile(rf"This reverts (?:commit|merge) {_ID}", re.IGNORECASE)
+_REVERTED_PULL = re.compile(r"^Reverts (?:[\w.-]+/[\w.-]+)?#([0-9]{1,9})\b", re.MULTILINE)
+_REVERTED_TITLE = re.compile(r'^Revert "(.*)"')
+_PULL_REF = re.compile(r"refs/(?:pull|merge-requests)/([0-9]{1,9})/")
+_MOST_ORIGINS = 25
+"""A message that names more origins than this is a list of commits, not a note of what was picked."""
+_SHORTEST = 7
+"""Digits of the shortest id that a message is believed to name a commit by."""
+
+Way = tuple[frozenset[Oid], ...]
+"""The parts of a change: each is there when any one of its commits is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revert:
+    """A commit that takes a change back, or takes back such a revert."""
+
+    by: Oid
+    of: frozenset[Oid]
+    """Those of the named change's commits which the revert has: what landed after it stands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +51,10 @@ class Equivalents:
 
     change: Oid
     """The landing."""
-    ways: tuple[frozenset[Oid], ...]
-    """Each way is a set of commits, all of which must be there; the landing itself comes first."""
-    reverts: frozenset[Oid] = frozenset()
-    """Commits that say they take the change back."""
-    relandings: frozenset[Oid] = frozenset()
-    """Commits that take such a revert back."""
+    ways: tuple[Way, ...]
+    """The whole change in one commit first, then part by part."""
+    reverts: tuple[Revert, ...] = ()
+    """Newest first, reverts of reverts included."""
 
 
 def normalised(subject: str) -> str:
@@ -43,19 +63,37 @@ def normalised(subject: str) -> str:
 
 
 def pull_requests(commit: Commit) -> tuple[int, ...]:
-    """Return the pull-request numbers that a message names as its own, first to last."""
-    found = _NUMBER.findall(f"{commit.subject}\n{commit.body}")
-    return tuple(int(next(filter(None, numbers))) for numbers in found)
+    """Return the pull-request numbers that a message names as its own, first to last; none of what it quotes."""
+    own = commit.subject.rpartition('"')[2] if commit.subject.startswith('Revert "') else commit.subject
+    found = [next(filter(None, numbers)) for numbers in _NUMBER.findall(own)]
+    return tuple(int(number) for number in (*found, *_MERGE_REQUEST.findall(commit.body)))
 
 
 def noted_origins(commit: Commit) -> tuple[str, ...]:
     """Return the (possibly short) ids that a message names as the commits it was picked from."""
-    return tuple(next(filter(None, groups)) for groups in _NOTE.findall(commit.body))
+    found = _NOTE.findall(f"{commit.subject}\n{commit.body}")
+    return tuple(dict.fromkeys(next(filter(None, groups)).lower() for groups in found))
 
 
 def reverted_oids(commit: Commit) -> tuple[str, ...]:
     """Return the (possibly short) ids that a message says it reverts."""
-    return tuple(_REVERT.findall(commit.body))
+    return tuple(dict.fromkeys(name.lower() for name in _REVERT.findall(commit.body)))
+
+
+class Names:
+    """Expands the ids that messages name; one that fits several commits names none."""
+
+    def __init__(self, oids: Iterable[Oid]) -> None:
+        self._near: dict[str, list[Oid]] = {}
+        for oid in oids:
+            self._near.setdefault(oid[:_SHORTEST], []).append(oid)
+
+    def expand(self, name: str) -> Oid | None:
+        """Return the one commit that a (possibly short) id in lower case means, or None."""
+        found = [oid for oid in self._near.get(name[:_SHORTEST], ()) if oid.startswith(name)]
+        if not found and is_oid(name):
+            return Oid(name)
+        return found[0] if len(found) == 1 else None
 
 
 class Index:
@@ -63,12 +101,16 @@ class Index:
 
     def __init__(self, commits: Mapping[Oid, Commit], patch_ids: Mapping[Oid, str] | None = None) -> None:
         self.commits = commits
+        self._names = Names(commits)
+        self._patch_ids = patch_ids or {}
         self._by_identity: dict[tuple[str, datetime, str], list[Oid]] = {}
         self._by_title: dict[tuple[int, str], list[Oid]] = {}
         self._by_patch: dict[str, list[Oid]] = {}
-        self._picks: list[tuple[str, Oid]] = []
-        self._reverts: list[tuple[str, Oid]] = []
-        self._patch_ids = patch_ids or {}
+        self._origin: dict[Oid, Oid] = {}
+        self._picks: dict[Oid, list[Oid]] = {}
+        self._reverts: dict[Oid, list[Oid]] = {}
+        self._reverts_of_pull: dict[tuple[int, str], list[Oid]] = {}
+        self._same: dict[Oid, frozenset[Oid]] = {}
         for oid, commit in commits.items():
             self._add(oid, commit)
         for oid, patch_id in self._patch_ids.items():
@@ -78,86 +120,147 @@ class Index:
         self._by_identity.setdefault(_identity(commit), []).append(oid)
         for number in pull_requests(commit):
             self._by_title.setdefault((number, normalised(commit.subject)), []).append(oid)
-        self._picks.extend((origin, oid) for origin in noted_origins(commit))
-        self._reverts.extend((reverted, oid) for reverted in reverted_oids(commit))
+        self._add_picks(oid, commit)
+        for reverted in filter(None, map(self._names.expand, reverted_oids(commit))):
+            self._reverts.setdefault(reverted, []).append(oid)
+        if quoted := _REVERTED_TITLE.match(commit.subject):
+            for number in _REVERTED_PULL.findall(commit.body):
+                self._reverts_of_pull.setdefault((int(number), normalised(quoted[1])), []).append(oid)
+
+    def _add_picks(self, oid: Oid, commit: Commit) -> None:
+        """Note what a commit was picked from; a pick of several is a pick of each, but does not join them."""
+        noted = noted_origins(commit)
+        if len(noted) > _MOST_ORIGINS:
+            return
+        origins = [origin for origin in map(self._names.expand, noted) if origin and self._may_be(commit, origin)]
+        for origin in origins:
+            self._picks.setdefault(origin, []).append(oid)
+        if len(noted) == 1 and origins:
+            self._origin[oid] = origins[0]
+
+    def _may_be(self, pick: Commit, origin: Oid) -> bool:
+        """Answer whether a pick can be of an origin: a revert which quotes the note of what it reverts is none."""
+        known = self.commits.get(origin)
+        return known is None or bool(reverted_oids(known)) == bool(reverted_oids(pick))
 
     def same(self, oid: Oid) -> frozenset[Oid]:
-        """Return the commits (the given one included) that do what one commit does."""
-        found = {oid} | {pick for origin, pick in self._picks if oid.startswith(origin.lower())}
+        """Return the commits (the given one included) that do what one commit does, found in two steps."""
+        if oid not in self._same:
+            near = self._near(oid)
+            self._same[oid] = frozenset(near.union(*(self._near(other) for other in near)))
+        return self._same[oid]
+
+    def _near(self, oid: Oid) -> set[Oid]:
+        """Return the commits that one signal joins to a commit."""
+        found = {oid, *self._picks.get(oid, ())}
+        if oid in self._origin:
+            found.add(self._origin[oid])
         commit = self.commits.get(oid)
         if commit is not None:
             if len(commit.parents) <= 1:
-                found |= set(self._by_identity.get(_identity(commit), ()))
+                found.update(self._by_identity.get(_identity(commit), ()))
             for number in pull_requests(commit):
-                found |= set(self._by_title.get((number, normalised(commit.subject)), ()))
-            for origin in noted_origins(commit):
-                found |= {other for other in self.commits if other.startswith(origin.lower())}
+                found |= self.titled(number, commit.subject)
         if patch_id := self._patch_ids.get(oid):
-            found |= set(self._by_patch.get(patch_id, ()))
-        return frozenset(found)
+            found.update(self._by_patch.get(patch_id, ()))
+        return found
 
     def reverts(self, oids: Iterable[Oid]) -> frozenset[Oid]:
-        """Return the commits that say they revert one of the given ones."""
+        """Return the commits that say they revert one of the given ones, or the pull request that these were."""
         wanted = tuple(oids)
-        return frozenset(
-            by for reverted, by in self._reverts if any(oid.startswith(reverted.lower()) for oid in wanted)
-        )
+        by_id = {by for oid in wanted for by in self._reverts.get(oid, ())}
+        known = (self.commits[oid] for oid in wanted if oid in self.commits)
+        by_pull = (self.reverts_of_pull(number, it.subject) for it in known for number in pull_requests(it))
+        return frozenset(by_id.union(*by_pull))
+
+    def reverts_of_pull(self, number: int, title: str) -> frozenset[Oid]:
+        """Return the commits that say they revert a pull request and quote its title."""
+        return frozenset(self._reverts_of_pull.get((number, normalised(title)), ()))
 
     def titled(self, number: int, title: str) -> frozenset[Oid]:
         """Return the commits that carry a pull request's number and title: its squash, and picks of that."""
         return frozenset(self._by_title.get((number, normalised(title)), ()))
 
 
-def equivalents(change: Change, index: Index) -> Equivalents:
+def equivalents(change: Change, index: Index, graph: Graph) -> Equivalents:
     """Return the ways in which a history can have a change, its reverts and the reverts of those."""
-    ways = [frozenset({change.landing})]
-    if change.commits and change.commits != (change.landing,):
-        ways.append(frozenset(change.commits))
-    ways += [frozenset({other}) for other in sorted(index.same(change.landing) - {change.landing})]
+    parts = tuple(index.same(commit) for commit in change.commits)
+    whole = {change.landing, *index.same(change.landing)}
     if change.pull_request is not None:
-        ways += [frozenset({other}) for other in sorted(index.titled(change.pull_request, change.title))]
-    copies = [index.same(commit) - {commit} for commit in change.commits]
-    if copies and all(copies):
-        ways.append(frozenset(min(others) for others in copies))
-    carriers = {change.landing, *(change.commits if len(change.commits) == 1 else ())}
-    taken_back = index.reverts(carriers)
-    return Equivalents(
-        change=change.landing,
-        ways=tuple(dict.fromkeys(ways)),
-        reverts=taken_back,
-        relandings=index.reverts(taken_back),
-    )
+        # A commit of the branch, or a pick of it, may bear the number and title of the whole.
+        several = frozenset[Oid]().union(*parts) if len(parts) > 1 else frozenset()
+        whole |= index.titled(change.pull_request, change.title) - several
+    if len(parts) == 1:
+        whole |= parts[0]
+    ways: tuple[Way, ...] = ((frozenset(whole),), parts) if len(parts) > 1 else ((frozenset(whole),),)
+    return Equivalents(change=change.landing, ways=ways, reverts=_reverts(change, frozenset(whole), ways, index, graph))
 
 
-def held_as(same: Equivalents, ancestors: set[Oid] | frozenset[Oid]) -> Oid | None:
-    """Return the id under which a history has a change, or None.
+def _reverts(
+    change: Change, whole: frozenset[Oid], ways: Iterable[Way], index: Index, graph: Graph
+) -> tuple[Revert, ...]:
+    """Return who takes the whole change back, and who takes those back, newest first.
+
+    A revert undoes what it has of the change under any id: a pick of a revert names the original, and means the pick.
+    """
+    by = index.reverts(whole)
+    if change.pull_request is not None:
+        by |= index.reverts_of_pull(change.pull_request, change.title)
+    level = whole.union(*(part for way in ways for part in way))
+    found: list[Revert] = []
+    seen: set[Oid] = set()
+    while by := frozenset(oid for oid in by - seen if oid in graph):
+        # Who also names one of the reverts takes that back, and only quotes what it was about.
+        by = by - index.reverts(by) or by
+        seen |= by
+        found += [Revert(by=oid, of=level & (graph.ancestors(oid) - {oid})) for oid in by]
+        level, by = by, index.reverts(by)
+    newest = sorted(found, key=lambda revert: (-graph.generations[revert.by], revert.by))
+    return tuple(revert for revert in newest if revert.of)
+
+
+def held_as(same: Equivalents, has: Callable[[Oid], bool]) -> Oid | None:
+    """Return the id under which a history has a change, or None; `has` tells what the history has.
 
     A change that the history took back is not there; one that was taken back and landed again is.
     """
-    way = next((way for way in same.ways if way <= ancestors), None)
-    if way is None:
-        return None
-    standing = len(same.reverts & ancestors) - len(same.relandings & ancestors)
-    if standing > 0:
-        return None
-    return same.change if same.change in way else min(way)
+    gone: set[Oid] = set()
+    for revert in same.reverts:
+        # Newest first: a revert that was itself taken back is known by now.
+        if has(revert.by) and revert.by not in gone:
+            gone |= revert.of
+    for way in same.ways:
+        there = [[oid for oid in part if has(oid) and oid not in gone] for part in way]
+        if all(there):
+            return same.change if same.change in there[0] else min(there[-1])
+    return None
+
+
+def was_held(same: Equivalents, has: Callable[[Oid], bool]) -> bool:
+    """Answer whether a history has a change, whatever became of it."""
+    return any(all(any(map(has, part)) for part in way) for way in same.ways)
 
 
 def twins(commit: Oid, seen: Observation) -> tuple[Oid, ...]:
     """Return the advertised commits that are a lost commit under another id: rewritten, rebased, or squashed.
 
-    The same author, author date and subject, or a note of the origin; newest first.
+    The same author, author date and subject, or a note of the origin, or the number of the proposal that holds it;
+    those on the default branch first, then the newest.
     """
-    known = seen.commits.get(commit)
-    if known is None:
+    if commit not in seen.commits:
         return ()
-    index = Index(seen.commits)
-    found = set(index.same(commit))
-    for number, pull in ((pull.name.split("/")[2], pull) for pull in seen.advertisement.pulls):
-        if number.isdigit() and seen.graph.is_ancestor(commit, pull.commit):
-            found |= {oid for oid, other in seen.commits.items() if int(number) in pull_requests(other)}
-    alive = seen.graph.ancestors(*(ref.commit for ref in seen.advertisement.refs))
-    return tuple(sorted((found - {commit}) & alive, key=lambda oid: (-seen.graph.generations[oid], oid)))
+    graph, advertisement = seen.graph, seen.advertisement
+    numbers = {
+        int(named[1])
+        for pull in advertisement.pulls
+        if (named := _PULL_REF.match(pull.name)) and graph.is_ancestor(commit, pull.commit)
+    }
+    squashed = {oid for oid, other in seen.commits.items() if numbers.intersection(pull_requests(other))}
+    alive = graph.ancestors(*(ref.commit for ref in advertisement.refs))
+    head = advertisement.tip(advertisement.head or "")
+    leading = graph.ancestors(head) if head else set()
+    found = (Index(seen.commits).same(commit) | squashed) - {commit}
+    return tuple(sorted(found & alive, key=lambda oid: (oid not in leading, -graph.generations[oid], oid)))
 
 
 def _identity(commit: Commit) -> tuple[str, datetime, str]:
