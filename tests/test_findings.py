@@ -45,7 +45,7 @@ def finding(state=State.OPEN, *, of=None, until=None, note=""):
 def passed(known, seen, *, unknown=ALL_SEEN, now=TUESDAY, is_first=False):
     """Reconcile one finding with one concern; return the finding afterwards and the kinds of the events."""
     after, events = reconcile(
-        [known] if known else [], [seen] if seen else [], unknown=unknown, now=now, is_first=is_first
+        [known] if known else [], [seen] if seen else [], unknown=unknown, now=now, is_first=lambda _: is_first
     )
     assert [event.finding for event in events] == list(after) * len(events)
     assert all(event.at == now for event in events)
@@ -184,7 +184,7 @@ def test_louder_of_two_with_one_key():
     """Of two concerns with one key the more severe counts, whichever comes first; of equals the first."""
     low, high = concern(Severity.LOW, headline="low"), concern(Severity.HIGH, headline="high")
     for seen in ([low, high], [high, low], [high, replace(high, headline="again")]):
-        after, events = reconcile([], seen, unknown=ALL_SEEN, now=TUESDAY, is_first=False)
+        after, events = reconcile([], seen, unknown=ALL_SEEN, now=TUESDAY, is_first=lambda _: False)
         assert ["high"] == [it.concern.headline for it in after]
         assert 1 == len(events)
 
@@ -192,7 +192,7 @@ def test_louder_of_two_with_one_key():
 @pytest.mark.parametrize("is_first", [True, False])
 def test_baseline(is_first):
     """Events of a first run are marked, and no others."""
-    _, events = reconcile([], [concern()], unknown=ALL_SEEN, now=TUESDAY, is_first=is_first)
+    _, events = reconcile([], [concern()], unknown=ALL_SEEN, now=TUESDAY, is_first=lambda _: is_first)
     assert [is_first] == [event.is_baseline for event in events]
 
 
@@ -265,15 +265,15 @@ unknowns = st.builds(
 @given(known_findings, seen_concerns, unknowns, times)
 def test_twice_is_once(known, seen, unknown, now):
     """The same pass over its own result changes nothing, and tells nothing."""
-    after, _ = reconcile(known, seen, unknown=unknown, now=now, is_first=False)
-    again, events = reconcile(after, seen, unknown=unknown, now=now, is_first=False)
+    after, _ = reconcile(known, seen, unknown=unknown, now=now, is_first=lambda _: False)
+    again, events = reconcile(after, seen, unknown=unknown, now=now, is_first=lambda _: False)
     assert (after, ()) == (again, events)
 
 
 @given(known_findings, seen_concerns, unknowns, times)
 def test_every_change_is_told_once(known, seen, unknown, now):
     """A finding has one event exactly where its state, severity, target or date differs from before, and none else."""
-    after, events = reconcile(known, seen, unknown=unknown, now=now, is_first=False)
+    after, events = reconcile(known, seen, unknown=unknown, now=now, is_first=lambda _: False)
     before = {it.key: it for it in known}
 
     def told(it):
@@ -287,7 +287,7 @@ def test_every_change_is_told_once(known, seen, unknown, now):
 @given(known_findings, seen_concerns, unknowns, times)
 def test_nothing_is_lost(known, seen, unknown, now):
     """Every finding that was known is still there, every concern has a finding that is not resolved, no key twice."""
-    after, _ = reconcile(known, seen, unknown=unknown, now=now, is_first=False)
+    after, _ = reconcile(known, seen, unknown=unknown, now=now, is_first=lambda _: False)
     by_key = {it.key: it for it in after}
     assert len(after) == len(by_key)
     assert {it.key for it in known} | {it.key for it in seen} == by_key.keys()
@@ -298,7 +298,7 @@ def test_nothing_is_lost(known, seen, unknown, now):
 @given(known_findings, times)
 def test_unknown_changes_nothing_but_snoozes(known, now):
     """Where nothing could be observed, a pass only wakes the snoozes that ran out."""
-    after, _ = reconcile(known, [], unknown=lambda _: True, now=now, is_first=False)
+    after, _ = reconcile(known, [], unknown=lambda _: True, now=now, is_first=lambda _: False)
     for was, is_ in zip(known, after, strict=True):
         if was.state is State.SNOOZED and was.snoozed_until <= now:
             assert State.OPEN is is_.state
@@ -310,6 +310,6 @@ def test_unknown_changes_nothing_but_snoozes(known, now):
 def test_order_does_not_matter(known, seen, now):
     """Findings end up the same whatever order they come in."""
     loudest = list({it.key: it for it in sorted(seen, key=lambda it: it.severity.rank)}.values())
-    one, _ = reconcile(known, loudest, unknown=ALL_SEEN, now=now, is_first=False)
-    other, _ = reconcile(known[::-1], loudest[::-1], unknown=ALL_SEEN, now=now, is_first=False)
+    one, _ = reconcile(known, loudest, unknown=ALL_SEEN, now=now, is_first=lambda _: False)
+    other, _ = reconcile(known[::-1], loudest[::-1], unknown=ALL_SEEN, now=now, is_first=lambda _: False)
     assert sorted(one, key=lambda it: it.key) == sorted(other, key=lambda it: it.key)

@@ -1,6 +1,6 @@
 """Put the judgements of all upstreams together: drift between variants, what is wrong, what is unknown, the outcome."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -121,10 +121,20 @@ def unknowns(found: Found, looked: Looked) -> Callable[[Concern], bool]:
 
     def unknown(concern: Concern) -> bool:
         if concern.pin is not None and concern.pin not in there:
-            return concern.pin.split(":", 1)[0] in found.unread
+            return concern.pin.startswith(tuple(f"{name}:" for name in found.unread))
         return concern.upstream in looked.unobserved and concern.kind is not Kind.PIN_FLOATING
 
     return unknown
+
+
+def first_looks(found: Found, first: Collection[str]) -> Callable[[Concern], bool]:
+    """Return whether a concern comes of the first pass over its downstream; `first` names those that are new.
+
+    What is no single pin's is of a first look only where everything is.
+    """
+    is_all_new = set(found.downstreams) <= set(first)
+    owners = {pin.id: pin.downstream for pin in found.pins}
+    return lambda concern: owners[concern.pin] in first if concern.pin in owners else is_all_new
 
 
 def outcome(

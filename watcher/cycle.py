@@ -6,7 +6,7 @@ Read this file first. It decides nothing: what is judged is in `judge`, what bec
 from datetime import datetime
 
 from watcher import findings
-from watcher.across import concerns, drifts, outcome, unknowns
+from watcher.across import concerns, drifts, first_looks, outcome, unknowns
 from watcher.config import Settings
 from watcher.downstreams import discover
 from watcher.model import Pass
@@ -24,11 +24,11 @@ def check(settings: Settings, store: Store, *, now: datetime, progress: Progress
     with store.atomic():
         patience = remember(store, looked, now)
         wrong = concerns(settings, found, looked, drifted, patience, now)
-        is_first = any(store.is_first_run(name) for name in found.downstreams)
+        first = frozenset(name for name in found.downstreams if store.is_first_run(name))
         known, events = findings.reconcile(
-            store.findings(), wrong, unknown=unknowns(found, looked), now=now, is_first=is_first
+            store.findings(), wrong, unknown=unknowns(found, looked), now=now, is_first=first_looks(found, first)
         )
         store.commit_pass(known, events, owed(settings, events), now)
         for name in found.downstreams:
             store.record_run(name, now)
-    return outcome(found, looked, drifted, known, events, now=now, is_first=is_first)
+    return outcome(found, looked, drifted, known, events, now=now, is_first=bool(first))

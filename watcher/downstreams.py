@@ -48,7 +48,10 @@ def discover(settings: Settings, *, progress: Progress = quiet) -> Found:
             warnings += told
     return Found(
         pins=tuple(pins),
-        downstreams=tuple(name for name, result in results.items() if isinstance(result, Checkout)) or (OWN,),
+        downstreams=(
+            *(OWN for _ in settings.pins[:1]),
+            *(name for name, it in results.items() if isinstance(it, Checkout)),
+        ),
         unread=frozenset(name for name, result in results.items() if isinstance(result, Unobserved)),
         unobserved=tuple(result for result in results.values() if isinstance(result, Unobserved)),
         warnings=tuple(warnings),

@@ -21,19 +21,21 @@ def reconcile(
     *,
     unknown: Callable[[Concern], bool],
     now: datetime,
-    is_first: bool,
+    is_first: Callable[[Concern], bool],
 ) -> tuple[tuple[Finding, ...], tuple[Event, ...]]:
     """Return every finding as it stands after this pass, and the events that led there.
 
     `unknown` answers whether nothing could be observed this time about what a known concern is about; it is asked only
-    where the concern is absent. With `is_first` every event is marked as part of the baseline. Applying the result to
-    the same concerns again gives no event.
+    where the concern is absent. `is_first` answers whether a concern comes of a first look, which makes its event part
+    of the baseline. Applying the result to the same concerns again gives no event.
     """
     new = _loudest(concerns)
     steps = [_step(finding, new.pop(finding.key, None), unknown=unknown, now=now) for finding in known]
     steps += [_opened(concern, now) for concern in new.values()]
     events = (
-        Event(kind=kind, finding=finding, at=now, is_baseline=is_first) for finding, kind in steps if kind is not None
+        Event(kind=kind, finding=finding, at=now, is_baseline=is_first(finding.concern))
+        for finding, kind in steps
+        if kind is not None
     )
     return tuple(finding for finding, _ in steps), tuple(events)
 

@@ -41,7 +41,7 @@ def concern(key="pin-unreachable cuda", severity=Severity.HIGH):
 
 
 def first_pass():
-    return reconcile([], [concern(), concern("pin-floating rocm")], unknown=unseen(), now=NOW, is_first=True)
+    return reconcile([], [concern(), concern("pin-floating rocm")], unknown=unseen(), now=NOW, is_first=lambda _: True)
 
 
 def slack(event):
@@ -97,7 +97,7 @@ def test_acknowledgement_between_passes_is_kept(tmp_path):
         shell.commit_pass([acknowledged], [event], [], LATER)
         with service.atomic():
             seen = [it.concern for it in found]
-            after, told = reconcile(service.findings(), seen, unknown=unseen(), now=LAST, is_first=False)
+            after, told = reconcile(service.findings(), seen, unknown=unseen(), now=LAST, is_first=lambda _: False)
             service.commit_pass(after, told, [], LAST)
         assert acknowledged == shell.finding(found[0].key)
 
