@@ -69,7 +69,8 @@ def texts(mirror: Mirror, wanted: Iterable[tuple[Oid, str]]) -> dict[tuple[Oid, 
     blobs = {(commit, path): trees[commit][path] for commit, path in pairs if path in trees[commit]}
     contents = mirror.read(blobs.values())
     return {
-        place: tuple(contents[blob].decode(errors="replace").splitlines())
+        # git counts lines by line feeds alone; splitlines() would also break at form feeds and the like.
+        place: tuple(contents[blob].decode(errors="replace").removesuffix("\n").split("\n"))
         for place, blob in blobs.items()
         if blob in contents
     }

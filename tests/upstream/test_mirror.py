@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import Upstream
@@ -685,7 +685,12 @@ def written(commits, folder):
     return oids, trees[-1]
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=10,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),  # each example takes processes: no shrinking
+)
 @given(commits=edits(), data=st.data())
 def test_blame_is_gits_own(server, tmp_path_factory, commits, data):
     """On random histories with merges and renames, what was foreseen is enough, and the answer is that of a clone."""

@@ -212,6 +212,33 @@ def test_addresses_are_checked_before_use():
         assert "secret" not in seen.reason
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        "http://127.0.0.1:99999/x",
+        "http://xn--a.invalid/x",
+        "http://[::1/x",
+        "http:///x",
+        "http://" + "a" * 300 + ".invalid/x",
+        "http://me:secret@127.0.0.1:1/x",
+        "//",
+        "x" * 5000,
+        "javascript:x",
+        "http://127.0.0.1:1/\x80",
+    ],
+)
+def test_no_address_and_no_redirect_breaks_the_poll(upstream, place):
+    """Whatever a manifest or a server names, the other upstreams are still looked at."""
+    upstream.draw(PICTURE)
+    upstream.server.faults["owner/elsewhere"] = Redirect(to=place)
+    elsewhere = upstream.server.url("owner/elsewhere")
+    seen = asyncio.run(poll({"given": place, "led": elsewhere, "sound": upstream.url}, Manner(tries=1)))
+    assert isinstance(seen["given"], Unobserved)
+    assert isinstance(seen["led"], Unobserved)
+    assert "secret" not in str(seen)
+    assert isinstance(seen["sound"], Advertisement)
+
+
 @pytest.mark.parametrize(("code", "moved"), [(301, True), (308, True), (302, False), (307, False)])
 def test_redirects_are_followed_and_permanent_ones_told(server, upstream, code, moved):
     """The refs are those of the new place."""

@@ -103,8 +103,7 @@ class GitServer:
         class Handler(_Handler):
             server_of: ClassVar[GitServer] = owner
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = _Quiet(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
         return self
@@ -140,6 +139,15 @@ class GitServer:
     def wait_for_close(self) -> None:
         """Block until the server closes."""
         self._closing.wait()
+
+
+class _Quiet(ThreadingHTTPServer):
+    """A server that says nothing of clients that hang up."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing."""
 
 
 class _Handler(BaseHTTPRequestHandler):

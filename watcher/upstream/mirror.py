@@ -275,14 +275,13 @@ class Mirror:
             options = ("--raw", "--no-abbrev", "--no-renames", "--full-history", "-m", "--format=%x01%H %P")
             revisions = [commit, f"^{bound}"] if bound else [commit]
             printed = self._git.run("log", "-z", *options, *revisions, "--", path)
-            added: dict[tuple[Oid, ...], int] = {}
+            added: set[tuple[Oid, ...]] = set()
             for ids, change in porcelain.history(printed):
                 blobs |= _blobs([change])
                 if change.status == "A":
-                    added[ids] = added.get(ids, 0) + 1
-            for (child, *parents), times in added.items():
-                if times == len(parents):
-                    todo += [(p, source) for p in parents if (source := self._source(p, child, path, blobs))]
+                    added.add(ids)
+            for child, *parents in added:
+                todo += [(p, source) for p in parents if (source := self._source(p, child, path, blobs))]
             if (held := self._tip_blob(commit, path)) is not None:
                 blobs.add(held)
         return blobs
@@ -409,7 +408,7 @@ class Mirror:
         """Return the path from which a commit renamed a file, adding what blame reads to find that out."""
         changed = self.changed_paths([(parent, child)])[parent, child]
         deleted = [change for change in changed if change.status == "D"]
-        added = [change for change in changed if change.path == path]
+        added = [change for change in changed if change.path == path and change.status == "A"]
         if not deleted or not added:
             return None
         read = _blobs([*deleted, *added])

@@ -15,6 +15,7 @@ _SHORTEST, _LONGEST = 4, 65520
 """Bytes of a packet that carries data, its own length included."""
 _SERVICE = b"# service=git-upload-pack\n"
 _NAME = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock(?:/|$)|/\.|/$|\.$))refs/[^\x00-\x20\x7f~^:?*\[]+", re.DOTALL)
+_LENGTH = re.compile(rb"[0-9a-fA-F]{4}")
 _DIGITS = {"sha1": 40, "sha256": 64}
 
 
@@ -49,10 +50,10 @@ def packets(body: bytes) -> Iterator[bytes | Mark]:
     at = 0
     while at < len(body):
         head = body[at : at + 4]
-        if not re.fullmatch(rb"[0-9a-fA-F]{4}", head):
+        if not _LENGTH.fullmatch(head):
             raise Malformed(f"expected the length of a packet, found {head!r}")
         size = int(head, 16)
-        if size <= Mark.RESPONSE_END.value:
+        if size < _SHORTEST - 1:
             yield Mark(size)
             at += _SHORTEST
             continue
@@ -105,7 +106,7 @@ def read_ls_refs(body: bytes, server: Seen) -> Seen:
     head = None
     for line in _lines(found[:-1]):
         first, name, *attributes = (*_text(line).split(" "), "")
-        told = dict(attribute.partition(":")[::2] for attribute in attributes)
+        told = dict(attribute.partition(":")[::2] for attribute in attributes[:-1])
         if name == "HEAD":
             head = told.get("symref-target")
         elif first != "unborn":

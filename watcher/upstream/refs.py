@@ -29,6 +29,7 @@ _HOPS = 5
 _LONGEST_WAIT = 20.0
 """Seconds: a server that asks for a longer pause is left alone until the next pass."""
 _AGENT = "watcher"
+_LAST_PORT = 65535
 _PERMANENT = frozenset({301, 308})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MISSING = frozenset({404, 410})
@@ -125,6 +126,7 @@ async def poll(
     places = asyncio.Semaphore(total)
 
     async def work(queue: list[str]) -> None:
+        """Take one upstream after the other from a host's queue."""
         # A client of its own for each worker: one shared pool gets slower with every connection in it.
         limits = httpx.Limits(max_connections=1, max_keepalive_connections=1)
         async with places, httpx.AsyncClient(verify=context, limits=limits) as client:
@@ -211,8 +213,9 @@ async def _advertise(
             return await _converse(client, httpx.URL(url.rstrip("/")), manner, before)
     except TimeoutError:
         raise _Trouble(f"no answer within {manner.seconds:g} s", again=True) from None
-    except httpx.InvalidURL as error:
-        raise _Trouble(f"the address cannot be used: {error}") from error
+    except (httpx.InvalidURL, UnicodeError) as error:
+        # Also where a redirect led; a host that is no valid international name is a UnicodeError.
+        raise _Trouble(f"the address cannot be used: {masked(str(error))[:200]}") from error
     except Malformed as error:
         if error.is_told:
             raise _Trouble(f"the server says: {error}", missing="not found" in str(error).lower()) from error
@@ -274,6 +277,8 @@ async def _ask(
     if body is not None:
         headers["Content-Type"] = "application/x-git-upload-pack-request"
     for hop in range(hops + 1):
+        if (url.port or 0) > _LAST_PORT:
+            raise httpx.InvalidURL("no such port")
         request = client.build_request("GET" if body is None else "POST", url, headers=headers, content=body)
         is_home = _origin(url) == _origin(home)
         if not is_home:
