@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from watcher.model import Concern, Event, EventKind, Pin
+from watcher.report.places import place
 from watcher.report.text import safe
 
 _VERB = {
@@ -52,7 +53,7 @@ def _alert(same: list[Event], pins: Mapping[str, Pin]) -> Alert:
     is_over = event.kind is EventKind.RESOLVED
     return Alert(
         title=_title(event),
-        where=tuple(dict.fromkeys(safe(place) for it in same if (place := _where(it.finding.concern, pins)))),
+        where=tuple(dict.fromkeys(safe(where) for it in same if (where := _where(it.finding.concern, pins)))),
         since=f"since {since:%Y-%m-%d %H:%M} UTC",
         why=() if is_over else tuple(dict.fromkeys(safe(line) for it in same for line in it.finding.concern.detail)),
         what_to_do="" if is_over else safe(concern.advice),
@@ -74,7 +75,4 @@ def _lines(it: Alert) -> list[str]:
 
 
 def _where(concern: Concern, pins: Mapping[str, Pin]) -> str:
-    pin = pins.get(concern.pin or "")
-    if pin is None:
-        return concern.place or concern.upstream or ""
-    return pin.place if pin.variant == "any" else f"{pin.place} ({pin.variant})"
+    return place(concern, pins) or concern.upstream or ""

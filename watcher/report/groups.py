@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from watcher.model import Concern, Finding, Kind, Pass, Pin, Severity, State, Suggestion
+from watcher.report.places import place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,15 +65,8 @@ def _group(name: str, findings: list[Finding], found: Pass, pins: dict[str, Pin]
 
 
 def _told(same: list[Finding], pins: dict[str, Pin]) -> Told:
-    places = [place for finding in same if (place := _place(finding.concern, pins))]
+    places = [where for finding in same if (where := place(finding.concern, pins))]
     return Told(concern=same[0].concern, findings=tuple(same), places=tuple(dict.fromkeys(places)))
-
-
-def _place(concern: Concern, pins: dict[str, Pin]) -> str:
-    pin = pins.get(concern.pin or "")
-    if pin is None:
-        return concern.place or ""
-    return pin.place if pin.variant == "any" else f"{pin.place} ({pin.variant})"
 
 
 def _bumps(made: Iterable[Suggestion], pins: dict[str, Pin]) -> tuple[tuple[Suggestion, tuple[Pin, ...]], ...]:
