@@ -77,10 +77,9 @@ def named_refs(advertisement: Advertisement, pin: Pin) -> tuple[str, ...]:
     """
     if pin.ref_kind is RefKind.DEFAULT_BRANCH:
         return (advertisement.head,) if advertisement.head else ()
-    name = pin.wanted or ""
-    for prefix in ("refs/tags/", "refs/heads/"):
-        if name.startswith(prefix):
-            return (name,) if advertisement.tip(name) else ()
-    tag, branch = f"refs/tags/{name.removeprefix('tags/')}", f"refs/heads/{name.removeprefix('origin/')}"
+    name = (pin.wanted or "").removeprefix("refs/")
+    if name.startswith(("tags/", "heads/")):
+        return (f"refs/{name}",) if advertisement.tip(f"refs/{name}") else ()
+    tag, branch = f"refs/tags/{name}", f"refs/heads/{name.removeprefix('origin/')}"
     order = (tag, branch) if pin.ref_kind is RefKind.TAG else (branch, tag)
     return tuple(full for full in order if advertisement.tip(full))

@@ -4,8 +4,8 @@ By blame: the commits that made those lines what they are, are ancestors of the 
 pinned tree, and that is where we point. We never say "safe", we say "no fix found".
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from watcher.judge.equivalents import Equivalents, Index, held_as
@@ -16,6 +16,10 @@ _SURE = 2 / 3
 """Share of the anchors that must be in the pin; between none and this it is unsure (FIXES.md §5: calibrated)."""
 
 
+Numbered = Mapping[str, Sequence[int]]
+"""A file as text without white space → the 1-based numbers of the lines that say it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pinned:
     """What a pin ships: the history and the tree of its commit, for one variant."""
@@ -23,13 +27,21 @@ class Pinned:
     ancestors: frozenset[Oid]
     variant: str
     paths: frozenset[str]
-    texts: Mapping[str, tuple[str, ...]]
-    """Path → lines, for the paths that fixes repair."""
+    texts: Mapping[str, Numbered]
+    """Path → its lines, for the paths that fixes repair."""
+
+
+def numbered(lines: Iterable[str]) -> Numbered:
+    """Return the lines of a file so that a text is found at once."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for number, text in enumerate(lines, 1):
+        found[_squeezed(text)].append(number)
+    return dict(found)
 
 
 def verdict(fix: Fix, same: Equivalents, repair: Repair | None, pinned: Pinned, index: Index) -> Verdict | None:
     """Return what a fix means for a pin, or None when it touches nothing that the pin ships for its variant."""
-    have = held_as(same, pinned.ancestors)
+    have = held_as(same, pinned.ancestors.__contains__)
     if have is not None:
         reason = "the pin has it" if have == fix.change.landing else f"the pin has the same change as {have[:12]}"
         return Verdict(fix=fix.id, answer=Answer.NO, where=(), reason=reason, contained_as=have)
@@ -78,9 +90,11 @@ def _by_blame(
         lines = "line" if len(anchors) == 1 else "lines"
         kind = "repairs" if any(anchor.is_removed for anchor in anchors) else "guards"
         if not where:
-            return Answer.UNSURE, f"the pin has the history of the {lines} it {kind}, but not their text"
-        return Answer.YES, f"{len(inside)} of {len(anchors)} {lines} that it {kind} are in the pin"
-    newest = Counter(anchor.origins[0] for anchor in anchors if anchor not in inside).most_common(1)[0][0]
+            return Answer.UNSURE, f"the pin has the history of the {lines} it {kind}, but not the text"
+        count = "the line" if len(anchors) == 1 else f"{len(inside)} of {len(anchors)} lines"
+        return Answer.YES, f"{count} that it {kind} {'is' if len(inside) == 1 else 'are'} in the pin"
+    outside = Counter(anchor.origins[0] for anchor in anchors) - Counter(anchor.origins[0] for anchor in inside)
+    newest = outside.most_common(1)[0][0]
     if share == 0:
         return Answer.NO, f"the lines that it repairs came in {newest[:12]}, which the pin lacks"
     return Answer.UNSURE, f"{len(inside)} of {len(anchors)} lines are in the pin, the others came in {newest[:12]}"
@@ -101,7 +115,7 @@ def _by_message(
     return Answer.NO, f"its message names {fix.introduced[0][:12]}, which the pin lacks"
 
 
-def _places(anchors: Iterable[Anchor], texts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _places(anchors: Iterable[Anchor], texts: Mapping[str, Numbered]) -> tuple[str, ...]:
     """Return `path:line` of the anchors' text in the pinned tree, in order, each once."""
     found: dict[tuple[str, int], None] = {}
     for anchor in anchors:
@@ -111,14 +125,12 @@ def _places(anchors: Iterable[Anchor], texts: Mapping[str, tuple[str, ...]]) -> 
     return tuple(f"{path}:{line}" for path, line in sorted(found))
 
 
-def _place(anchor: Anchor, texts: Mapping[str, tuple[str, ...]]) -> tuple[str, int] | None:
+def _place(anchor: Anchor, texts: Mapping[str, Numbered]) -> tuple[str, int] | None:
     """Return where the pinned tree has an anchor's text, or the text that it replaced; the nearest of equal lines."""
     for path in anchor.paths or (anchor.path,):
-        lines = texts.get(path, ())
+        lines = texts.get(path, {})
         for wording in anchor.wordings or (anchor.text,):
-            wanted = _squeezed(wording)
-            hits = [number for number, text in enumerate(lines, 1) if _squeezed(text) == wanted]
-            if hits:
+            if hits := lines.get(_squeezed(wording)):
                 return path, min(hits, key=lambda number: abs(number - anchor.line))
     return None
 

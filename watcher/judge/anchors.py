@@ -11,18 +11,19 @@ from watcher.judge.shipped import Role, role
 from watcher.model import FileDiff, Hunk
 
 _INSIGNIFICANT = re.compile(
-    r"^\s*[{}()\[\];,:]*\s*$"
-    r"|^\s*(//|/\*|\*|--|\"\"\"|'''|#(?!\s*(if|ifdef|ifndef|else|elif|endif|define|undef|pragma)\b))"
-    r"|^\s*(import|from \S+ import|#\s*include|use|using|package)\b"
-    r"|^\s*(else|try|begin|end|pass|do|fi|done|then)\b\s*[:{]?\s*$"
+    r"[{}()\[\];,:\s]*$"
+    r"|//|/\*|\*(\s|/|$)|--(\s|$)|\"\"\"|'''"
+    r"|#(?!!?\[|\s*(if|ifdef|ifndef|else|elif|endif|define|undef|pragma|error)\b)"
+    r"|(import|from \S+ import|#\s*include|(use|using|package)(?=\s+[\w:<]))\b"
+    r"|(else|try|begin|end|pass|do|fi|done|then)\b\s*[:{]?$"
 )
-"""Blank lines and braces; comments (but not the C preprocessor's directives); imports; bare block words."""
+"""Of a stripped line: nothing or braces; comments (not directives or Rust attributes); imports; bare block words."""
 _WINDOW = 3
 
 
 def is_significant(text: str) -> bool:
     """Answer whether a line says something of its own: no blank, brace, comment or import."""
-    return _INSIGNIFICANT.match(text) is None
+    return _INSIGNIFICANT.match(text.strip()) is None
 
 
 def removed_lines(diffs: Iterable[FileDiff]) -> dict[str, tuple[int, ...]]:

@@ -1,70 +1,99 @@
 """Which is the smallest published commit that gives a pin its fixes?
 
-Walk each line down from its tip as long as pin and fixes are in: the last commit for which that holds is the earliest
-that upstream offered with all of them. The pin's own line comes first; between lines the fewest new commits win.
+On each line the earliest commit that has pin and fixes is the smallest that upstream offered with all of them. The
+pin's own line comes first; between other lines the fewest new commits win.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from watcher.graph import Graph
-from watcher.judge.equivalents import Equivalents
+from watcher.judge.equivalents import Equivalents, held_as, was_held
 from watcher.judge.lines import Line
 from watcher.model import Commit, Oid, Rung
 
 
 class Ladder:
-    """Finds targets for one pin; ancestry that several questions need is worked out once."""
+    """Finds targets for one pin; ancestry that several questions need is worked out once.
 
-    def __init__(self, pin: Oid, lines: Sequence[Line], graph: Graph, commits: Mapping[Oid, Commit]) -> None:
+    `start` is for a pin that no published line has: where no target contains the pin, one that contains `start` will do.
+    """
+
+    def __init__(
+        self,
+        pin: Oid,
+        lines: Sequence[Line],
+        graph: Graph,
+        commits: Mapping[Oid, Commit],
+        start: Oid | None = None,
+    ) -> None:
         self._pin = pin
+        self._start = start
         self._lines = lines
         self._graph = graph
         self._commits = commits
+        self._own = graph.first_parent_line(lines[0].tip) if lines else []
         self._above: dict[Oid, set[Oid]] = {}
         self._below = graph.ancestors(pin)
 
-    def minimal(self, wanted: Iterable[Equivalents], start: Oid | None = None) -> Rung | None:
-        """Return the smallest target with every wanted change on the pin's own line, else on any line, or None.
-
-        `start` replaces the pin as the commit that a target must contain, for a pin that is on no line.
-        """
+    def minimal(self, wanted: Iterable[Equivalents]) -> Rung | None:
+        """Return the smallest target with every wanted change on the pin's own line, else on any line, or None."""
         changes = tuple(wanted)
-        if not self._lines:
-            return None
-        own = self._earliest(self._lines[0].tip, changes, start or self._pin, {})
-        return self._rung(own, self._lines[0]) if own else self.elsewhere(changes, start)
+        found = self._minimal(changes, self._pin)
+        return self._minimal(changes, self._start) if found is None and self._start else found
 
-    def elsewhere(self, wanted: Iterable[Equivalents], start: Oid | None = None) -> Rung | None:
-        """Return the smallest target on the lines beside the pin's own, or None.
+    def elsewhere(self, wanted: Iterable[Equivalents]) -> Rung | None:
+        """Return the smallest target with the pin and every wanted change on the lines beside its own, or None.
 
         Fewest new commits win, then the earlier committer date, then the smaller id.
         """
-        changes = tuple(wanted)
+        return self._elsewhere(tuple(wanted), self._pin)
+
+    def _minimal(self, changes: tuple[Equivalents, ...], base: Oid) -> Rung | None:
+        # Once a line's state has the pin and had every change, so have all later ones.
+        first = bisect_left(self._own, True, key=lambda commit: self._could_be(commit, changes, base))
+        own = next((commit for commit in self._own[first:] if self._has_all(commit, changes)), None)
+        return self._rung(own, self._lines[0]) if own else self._elsewhere(changes, base)
+
+    def _elsewhere(self, changes: tuple[Equivalents, ...], base: Oid) -> Rung | None:
         walked: dict[Oid, Oid | None] = {}
         found: dict[Oid, Line] = {}
         for line in self._lines[1:]:
-            target = self._earliest(line.tip, changes, start or self._pin, walked)
+            target = self._earliest(line.tip, changes, base, walked)
             if target is not None:
                 found.setdefault(target, line)
         rungs = [self._rung(target, line) for target, line in found.items()]
         return min(rungs, key=lambda rung: (rung.commits, rung.committed_at, rung.to), default=None)
 
-    def rungs(self, wanted: Mapping[str, Equivalents], start: Oid | None = None) -> tuple[Rung, ...]:
-        """Return the ladder: each rung's target has more fixes than the one before, the last one has all.
+    def rungs(self, wanted: Mapping[str, Equivalents]) -> tuple[Rung, ...]:
+        """Return the ladder, cheapest first: each fix by itself, then with all cheaper ones that can be had with it.
 
-        `wanted`: fix id → equivalents. Fixes that no line offers are left out.
+        `wanted`: fix id → equivalents; each rung names all of them that its target has. Fixes that no line offers are
+        left out; one that no line offers together with the cheaper ones stands on a rung of its own.
         """
-        single = {fix: self.minimal([same], start) for fix, same in wanted.items()}
+        single = {fix: self.minimal([same]) for fix, same in wanted.items()}
         reachable = {fix: rung for fix, rung in single.items() if rung is not None}
         order = sorted(reachable, key=lambda fix: (reachable[fix].commits, fix))
+        together: list[Equivalents] = []
         ladder: dict[Oid, Rung] = {}
-        for count in range(1, len(order) + 1):
-            rung = self.minimal([wanted[fix] for fix in order[:count]], start)
-            if rung is not None:
-                has = tuple(fix for fix in order if self._has(rung.to, wanted[fix]))
-                ladder[rung.to] = replace(rung, fixes=has)
-        return tuple(ladder.values())
+        for fix in order:
+            rung = reachable[fix]
+            if not self._has_all(rung.to, together):
+                rung = self.minimal([*together, wanted[fix]]) or rung
+            if self._has_all(rung.to, together):
+                together.append(wanted[fix])
+            ladder.setdefault(rung.to, rung)
+        found = (self._naming(rung, wanted) for rung in ladder.values())
+        return tuple(sorted(found, key=lambda rung: (rung.commits, rung.committed_at, rung.to)))
+
+    def target(self, goal: Iterable[str], wanted: Mapping[str, Equivalents]) -> Rung | None:
+        """Return the smallest target with every fix of a goal, naming all wanted ones that it has, or None."""
+        rung = self.minimal([wanted[fix] for fix in goal])
+        return self._naming(rung, wanted) if rung else None
+
+    def _naming(self, rung: Rung, wanted: Mapping[str, Equivalents]) -> Rung:
+        return replace(rung, fixes=tuple(fix for fix, same in wanted.items() if self._has(rung.to, same)))
 
     def _earliest(
         self, tip: Oid, wanted: tuple[Equivalents, ...], base: Oid, walked: dict[Oid, Oid | None]
@@ -75,21 +104,20 @@ class Ladder:
         """
         passed: list[Oid] = []
         commit: Oid | None = tip
-        best: Oid | None = None
-        while commit is not None and self._could_be(commit, wanted, base):
-            if commit in walked:
-                best = walked[commit] or best
-                break
+        while commit is not None and commit not in walked and self._could_be(commit, wanted, base):
             passed.append(commit)
-            if all(self._has(commit, same) for same in wanted):
-                best = commit
             commit = next(iter(self._graph.parents(commit)), None)
-        walked.update(dict.fromkeys(passed, best))
+        best = walked.get(commit) if commit is not None else None
+        for commit in reversed(passed):
+            if best is None and self._has_all(commit, wanted):
+                best = commit
+            walked[commit] = best
         return best
 
     def _could_be(self, commit: Oid, wanted: tuple[Equivalents, ...], base: Oid) -> bool:
-        """Answer whether a commit has the base and had every change once; true for all later ones of a line too."""
-        return commit in self._descendants(base) and all(self._could_have(commit, same) for same in wanted)
+        """Answer whether a commit has the base and had every change once, and is not older than the pin."""
+        is_newer = commit == self._pin or commit not in self._below
+        return is_newer and self._is_in(base, commit) and all(self._could_have(commit, same) for same in wanted)
 
     def _rung(self, target: Oid, line: Line) -> Rung:
         new = self._graph.ancestors(target, without=self._below)
@@ -101,16 +129,16 @@ class Ladder:
         return Rung(to=target, fixes=(), commits=len(new), landings=passed, line=line.name, committed_at=date)
 
     def _could_have(self, commit: Oid, same: Equivalents) -> bool:
-        """Answer whether a commit has a change, whatever became of it: true for every later commit of a line too."""
-        return any(all(commit in self._descendants(part) for part in way) for way in same.ways)
+        return was_held(same, lambda part: self._is_in(part, commit))
+
+    def _has_all(self, commit: Oid, wanted: Iterable[Equivalents]) -> bool:
+        return all(self._has(commit, same) for same in wanted)
 
     def _has(self, commit: Oid, same: Equivalents) -> bool:
-        """Answer whether a commit has a change that no standing revert takes back."""
-        taken = sum(commit in self._descendants(revert) for revert in same.reverts)
-        given = sum(commit in self._descendants(relanding) for relanding in same.relandings)
-        return taken <= given and self._could_have(commit, same)
+        return held_as(same, lambda part: self._is_in(part, commit)) is not None
 
-    def _descendants(self, commit: Oid) -> set[Oid]:
-        if commit not in self._above:
-            self._above[commit] = self._graph.descendants(commit)
-        return self._above[commit]
+    def _is_in(self, older: Oid, newer: Oid) -> bool:
+        """Answer whether a commit is in the history of another."""
+        if older not in self._above:
+            self._above[older] = self._graph.descendants(older)
+        return newer in self._above[older]

@@ -8,9 +8,14 @@ from watcher.judge.equivalents import pull_requests
 from watcher.model import Change, Commit, Oid
 
 _MERGED = re.compile(
-    r"^Merge (?:pull request #\d+ from [^/\s]+/(?P<github>\S+)"
-    r"|branch '(?P<gitlab>[^']+)'|remote-tracking branch '(?P<remote>[^']+)')"
+    r"Merge pull request #[0-9]+ from [^/\s]+/(?P<github>\S+)"
+    r"|Merge (?:remote-tracking )?branch '(?P<branch>[^']+)'"
+    r"|Merge pull request '(?P<title>.*)' \(#[0-9]+\) from (?P<gitea>\S+) into "
+    r"|Merged in (?P<bitbucket>\S+) \(pull request #[0-9]+\)"
+    r"|Merge commit from fork$"
 )
+_NO_TITLE = re.compile(r"See merge request |#|\* |Conflicts:|Closes #|Approved-by:")
+"""How a line of a merge's body begins that says something else than what was merged."""
 
 
 def landings(line: Sequence[Oid], floor: Oid | None, graph: Graph, commits: Mapping[Oid, Commit]) -> tuple[Change, ...]:
@@ -40,19 +45,25 @@ def change_of(landing: Oid, new: set[Oid], graph: Graph, commits: Mapping[Oid, C
         landing=landing,
         before=parents[0] if parents else None,
         commits=tuple(work) if is_merge and work else (landing,),
-        title=_title(message) if message else landing[:12],
+        title=_title(message, [commits[oid] for oid in work if oid in commits]) if message else landing[:12],
         pull_request=next(iter(pull_requests(message)[::-1]), None) if message else None,
         branch=_branch(message) if message and is_merge else None,
     )
 
 
-def _title(message: Commit) -> str:
+def _title(message: Commit, work: Sequence[Commit]) -> str:
     """Return what a person would call the change: a merge's own subject says only where it came from."""
-    if not _MERGED.match(message.subject):
-        return re.sub(r"\s*\(#\d+\)$", "", message.subject)
-    return next((line.strip() for line in message.body.splitlines() if line.strip()), message.subject)
+    merged = _MERGED.match(message.subject)
+    if not merged:
+        return re.sub(r"\(#[0-9]+\)$", "", message.subject).rstrip()
+    lines = (line.strip() for line in message.body.splitlines())
+    said = (line for line in lines if line and not _NO_TITLE.match(line))
+    alone = work[0].subject if len(work) == 1 else message.subject
+    return merged["title"] or next(said, alone)
 
 
 def _branch(message: Commit) -> str | None:
     found = _MERGED.match(message.subject)
-    return next((name for name in found.groups() if name), None) if found else None
+    if found is None:
+        return None
+    return found["github"] or found["branch"] or found["gitea"] or found["bitbucket"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from watcher.model import Concern, Kind, Move, Oid, Pin, Reachability, ReachabilityClass, Severity
-from watcher.observation import Observation
+from watcher.observation import Observation, named_refs
 
 SEVERITIES: Mapping[Kind, Severity] = {
     Kind.PIN_ABSENT: Severity.CRITICAL,
@@ -73,7 +73,7 @@ def of_refs(pins: Iterable[Pin], seen: Observation) -> list[Concern]:
     found = [concern for move in seen.moves for concern in _of_move(move, mine, seen)]
     if seen.advertisement.moved_to:
         found.append(_moved(seen.upstream, seen.advertisement.moved_to))
-    if seen.known_roots and seen.roots and not seen.known_roots & seen.roots:
+    if seen.known_roots and seen.roots and seen.known_roots.isdisjoint(seen.roots | _reached(seen)):
         replaced = about_upstream(
             Kind.UPSTREAM_REPLACED,
             seen.upstream,
@@ -84,6 +84,11 @@ def of_refs(pins: Iterable[Pin], seen: Observation) -> list[Concern]:
         )
         found.append(replaced)
     return found
+
+
+def _reached(seen: Observation) -> set[Oid]:
+    """Return every commit of the advertised refs: another default branch is no other repository."""
+    return seen.graph.ancestors(*(ref.commit for ref in seen.advertisement.refs))
 
 
 def of_failure(upstream: str, reason: str, since: datetime, tries: int, *, is_missing: bool) -> Concern:
@@ -144,10 +149,9 @@ def _of_move(move: Move, pins: tuple[Pin, ...], seen: Observation) -> list[Conce
     if move.before is None:
         return []
     short = move.ref.removeprefix("refs/tags/").removeprefix("refs/heads/")
-    users = [pin for pin in pins if pin.wanted in {short, move.ref, f"tags/{short}"}]
+    users = [pin for pin in pins if named_refs(seen.advertisement, pin)[:1] == (move.ref,)]
     if move.ref.startswith("refs/tags/"):
-        uses = [pin for pin in users if not pin.ref_kind.is_floating]
-        told: list[Pin | None] = [*uses] or [None]
+        told: list[Pin | None] = [*users] or [None]
         return [_tag_moved(move, short, pin, seen.upstream) for pin in told] if move.after else []
     if not move.forced or not (users or move.ref == seen.advertisement.head or _held_a_pin(move, pins, seen)):
         return []

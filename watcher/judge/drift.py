@@ -65,7 +65,7 @@ def drift(
         pins=tuple(stand.pin.id for stand in stands.values()),
         lacks=lacks,
         align={variant: target for variant, target in align.items() if lacks.get(variant)},
-        is_breach=_is_breach(relation, lacks, policy),
+        is_breach=_is_breach(relation, stands, lacks, policy),
     )
 
 
@@ -107,10 +107,13 @@ def _relation(stands: Mapping[str, Stand], graph: Graph | None) -> Relation:
     return Relation.BEHIND if is_row else Relation.DIVERGED
 
 
-def _is_breach(relation: Relation, lacks: Mapping[str, tuple[str, ...]], policy: str) -> bool:
+def _is_breach(
+    relation: Relation, stands: Mapping[str, Stand], lacks: Mapping[str, tuple[str, ...]], policy: str
+) -> bool:
     if relation in {Relation.UNKNOWN, Relation.SAME}:
         return False
-    if relation is Relation.FLOATING_VS_PINNED or any(lacks.values()):
+    # One side floats: so it may from one repository to another, too.
+    if len({stand.pin.ref_kind.is_floating for stand in stands.values()}) > 1 or any(lacks.values()):
         return True
     return policy == "same-commit"
 

@@ -6,7 +6,7 @@ date and subject, the same patch, the same pull request under the same title. A 
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -27,9 +27,9 @@ _REVERT = re.compile(rf"This reverts (?:commit|merge) {_ID}", re.IGNORECASE)
 _REVERTED_PULL = re.compile(r"^Reverts (?:[\w.-]+/[\w.-]+)?#([0-9]{1,9})\b", re.MULTILINE)
 _REVERTED_TITLE = re.compile(r'^Revert "(.*)"')
 _PULL_REF = re.compile(r"refs/(?:pull|merge-requests)/([0-9]{1,9})/")
-_MOST_ORIGINS = 25
-"""A message that names more origins than this is a list of commits, not a note of what was picked."""
-_SHORTEST = 7
+_MOST = 50
+"""What more commits than this share identifies none of them; a message that names more is a list, not a note."""
+SHORTEST = 7
 """Digits of the shortest id that a message is believed to name a commit by."""
 
 Way = tuple[frozenset[Oid], ...]
@@ -86,11 +86,11 @@ class Names:
     def __init__(self, oids: Iterable[Oid]) -> None:
         self._near: dict[str, list[Oid]] = {}
         for oid in oids:
-            self._near.setdefault(oid[:_SHORTEST], []).append(oid)
+            self._near.setdefault(oid[:SHORTEST], []).append(oid)
 
     def expand(self, name: str) -> Oid | None:
         """Return the one commit that a (possibly short) id in lower case means, or None."""
-        found = [oid for oid in self._near.get(name[:_SHORTEST], ()) if oid.startswith(name)]
+        found = [oid for oid in self._near.get(name[:SHORTEST], ()) if oid.startswith(name)]
         if not found and is_oid(name):
             return Oid(name)
         return found[0] if len(found) == 1 else None
@@ -130,7 +130,7 @@ class Index:
     def _add_picks(self, oid: Oid, commit: Commit) -> None:
         """Note what a commit was picked from; a pick of several is a pick of each, but does not join them."""
         noted = noted_origins(commit)
-        if len(noted) > _MOST_ORIGINS:
+        if len(noted) > _MOST:
             return
         origins = [origin for origin in map(self._names.expand, noted) if origin and self._may_be(commit, origin)]
         for origin in origins:
@@ -152,17 +152,17 @@ class Index:
 
     def _near(self, oid: Oid) -> set[Oid]:
         """Return the commits that one signal joins to a commit."""
-        found = {oid, *self._picks.get(oid, ())}
+        found = {oid, *_few(self._picks.get(oid, ()))}
         if oid in self._origin:
             found.add(self._origin[oid])
         commit = self.commits.get(oid)
         if commit is not None:
             if len(commit.parents) <= 1:
-                found.update(self._by_identity.get(_identity(commit), ()))
+                found.update(_few(self._by_identity[_identity(commit)]))
             for number in pull_requests(commit):
                 found |= self.titled(number, commit.subject)
         if patch_id := self._patch_ids.get(oid):
-            found.update(self._by_patch.get(patch_id, ()))
+            found.update(_few(self._by_patch[patch_id]))
         return found
 
     def reverts(self, oids: Iterable[Oid]) -> frozenset[Oid]:
@@ -179,7 +179,7 @@ class Index:
 
     def titled(self, number: int, title: str) -> frozenset[Oid]:
         """Return the commits that carry a pull request's number and title: its squash, and picks of that."""
-        return frozenset(self._by_title.get((number, normalised(title)), ()))
+        return frozenset(_few(self._by_title.get((number, normalised(title)), ())))
 
 
 def equivalents(change: Change, index: Index, graph: Graph) -> Equivalents:
@@ -213,7 +213,9 @@ def _reverts(
         # Who also names one of the reverts takes that back, and only quotes what it was about.
         by = by - index.reverts(by) or by
         seen |= by
-        found += [Revert(by=oid, of=level & (graph.ancestors(oid) - {oid})) for oid in by]
+        found += [
+            Revert(by=oid, of=frozenset(one for one in level - {oid} if graph.is_ancestor(one, oid))) for oid in by
+        ]
         level, by = by, index.reverts(by)
     newest = sorted(found, key=lambda revert: (-graph.generations[revert.by], revert.by))
     return tuple(revert for revert in newest if revert.of)
@@ -261,6 +263,11 @@ def twins(commit: Oid, seen: Observation) -> tuple[Oid, ...]:
     leading = graph.ancestors(head) if head else set()
     found = (Index(seen.commits).same(commit) | squashed) - {commit}
     return tuple(sorted(found & alive, key=lambda oid: (oid not in leading, -graph.generations[oid], oid)))
+
+
+def _few(found: Sequence[Oid]) -> Sequence[Oid]:
+    """Return what a signal found, or nothing where it finds so many that it says nothing."""
+    return found if len(found) <= _MOST else ()
 
 
 def _identity(commit: Commit) -> tuple[str, datetime, str]:

@@ -8,7 +8,7 @@ of the change and the tests it adds. Each piece has a weight; a keyword in the t
 import re
 from collections.abc import Iterable, Mapping
 
-from watcher.judge.equivalents import reverted_oids
+from watcher.judge.equivalents import SHORTEST, Names, reverted_oids
 from watcher.judge.shipped import Role, is_shipped, role
 from watcher.model import Change, ChangedPath, Commit, Evidence, Fix, Grade, Oid, Repair
 
@@ -37,7 +37,7 @@ _FEATURE = re.compile(
     re.IGNORECASE,
 )
 _FIX_BRANCH = re.compile(r"(^|[/_-])(bug)?(hot)?fix(es|ed)?([/_-]|$)|(^|[/_-])bug([/_-]|$)", re.IGNORECASE)
-_FIXES_OID = re.compile(r"^\s*Fixes:\s*(?:commit\s+)?([0-9a-f]{7,64})\b", re.IGNORECASE | re.MULTILINE)
+_FIXES_OID = re.compile(r"^[ \t]*Fixes:\s*(?:commit\s+)?([0-9a-f]{7,64})\b", re.IGNORECASE | re.MULTILINE)
 _CLOSES = re.compile(
     r"\b(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?):?\s+(?:[\w.-]+/[\w.-]+)?(?:#|GH-|https?://\S+/issues/)(\d+)",
     re.IGNORECASE,
@@ -187,10 +187,13 @@ def _grade(evidence: Iterable[Evidence]) -> Grade | None:
 
 
 def _introduced(messages: tuple[Commit, ...], commits: Mapping[Oid, Commit]) -> tuple[Oid, ...]:
-    """Return the commits that the messages name as the ones that brought the bug, where they are held."""
+    """Return the commits that the messages name as the ones that brought the bug, where they are held; not by guess."""
     named = [
         *(match for message in messages for match in _FIXES_OID.findall(message.body)),
         *(match for message in messages for match in _BLAMED.findall(f"{message.subject}\n{message.body}")),
         *(oid for message in messages if message.subject.startswith("Revert ") for oid in reverted_oids(message)),
     ]
-    return tuple(dict.fromkeys(oid for name in named for oid in commits if oid.startswith(name.lower())))
+    wanted = [name.lower() for name in named]
+    beginnings = {name[:SHORTEST] for name in wanted}
+    names = Names(oid for oid in commits if oid[:SHORTEST] in beginnings) if wanted else Names(())
+    return tuple(dict.fromkeys(oid for name in wanted if (oid := names.expand(name)) and oid in commits))

@@ -69,18 +69,18 @@ def _lacking(pin: Pin, fix: Fix, said: Verdict, rung: Rung | None, seen: Observa
             f"{said.reason}{_at(said.where)}",
             f"{fix.grade} fix: {'; '.join(item.detail for item in fix.evidence if item.weight > 0)}",
         ),
-        advice=_bump(rung),
+        advice=_bump(rung, is_forward=rung is not None and _is_forward(pin, rung, seen)),
     )
     return replace(
         concern,
-        severity=_severity(fix, rung, is_worth=is_worth),
+        severity=_severity(fix, is_worth=is_worth),
         target=rung.to if rung else None,
         since=landed.committed_at if landed else None,
     )
 
 
-def _severity(fix: Fix, rung: Rung | None, *, is_worth: bool) -> Severity:
-    if not is_worth or rung is None:
+def _severity(fix: Fix, *, is_worth: bool) -> Severity:
+    if not is_worth:
         return Severity.LOW
     return Severity.HIGH if fix.grade is Grade.CERTAIN or fix.is_security else Severity.MEDIUM
 
@@ -91,10 +91,16 @@ def _at(where: tuple[str, ...]) -> str:
     return f" ({', '.join(where[:_PLACES])}{' …' if len(where) > _PLACES else ''})"
 
 
-def _bump(rung: Rung | None) -> str:
+def _bump(rung: Rung | None, *, is_forward: bool) -> str:
     if rung is None:
         return "No published commit has both what is pinned and this fix."
-    return f"Bump to {rung.to} ({counted(rung.commits, 'commit')}, {counted(rung.landings, 'landing')})."
+    loss = "" if is_forward else " It is not a fast-forward: what is pinned was never merged."
+    return f"Bump to {rung.to} ({counted(rung.commits, 'commit')}, {counted(rung.landings, 'landing')}).{loss}"
+
+
+def _is_forward(pin: Pin, rung: Rung, seen: Observation) -> bool:
+    commit = seen.commit_of(pin)
+    return commit is not None and seen.graph.is_ancestor(commit, rung.to)
 
 
 def counted(number: int, noun: str) -> str:

@@ -35,8 +35,11 @@ def holders(commit: Oid, refs: Iterable[Ref], graph: Graph) -> tuple[Ref, ...]:
 
 def _without_commit(pin: Pin, seen: Observation) -> Reachability:
     """Judge a pin whose ref or commit cannot be had at all."""
-    if pin.ref_kind.value in {"sha", "short-sha"}:
+    if pin.ref_kind is RefKind.SHA:
         detail = "no ref holds it and the server refuses to hand it out"
+        return Reachability(cls=ReachabilityClass.GONE, detail=detail)
+    if pin.ref_kind is RefKind.SHORT_SHA:
+        detail = f"no commit that a ref holds begins with {pin.wanted}, and no ref is named so"
         return Reachability(cls=ReachabilityClass.GONE, detail=detail)
     if not seen.advertisement.refs:
         return Reachability(cls=ReachabilityClass.GONE, detail="the repository has no branches and no tags")
@@ -58,7 +61,7 @@ def _held(commit: Oid, seen: Observation, tracked: Iterable[str]) -> Reachabilit
         return Reachability(cls=ReachabilityClass.DEFAULT, refs=following, detail=f"on {_short(following[0])}")
     branches = tuple(ref for ref in holding if ref.name.startswith("refs/heads/"))
     tags = tuple(ref for ref in holding if ref.name.startswith("refs/tags/"))
-    if releases := tuple(tag.name for tag in tags if _is_release(tag, seen)):
+    if releases := _releases(tags, seen):
         return Reachability(
             cls=ReachabilityClass.RELEASE_TAG, refs=releases, detail=f"in release {_short(releases[0])}"
         )
@@ -80,18 +83,18 @@ def _held(commit: Oid, seen: Observation, tracked: Iterable[str]) -> Reachabilit
     return None
 
 
-def _is_release(tag: Ref, seen: Observation) -> bool:
-    """Answer whether a tag is on a branch that shares history with the default one, or one commit on top of it."""
-    graph = seen.graph
-    head = seen.advertisement.tip(seen.advertisement.head or "")
-    if head is None:
-        return False
-    above = graph.descendants(tag.commit)
-    is_on_branch = any(ref.name.startswith("refs/heads/") and ref.commit in above for ref in seen.advertisement.refs)
-    if is_on_branch:
-        return graph.common_ancestor((tag.commit, head)) is not None
-    parent = next(iter(graph.parents(tag.commit)), None) if tag.commit in graph else None
-    return parent is not None and graph.is_ancestor(parent, head)
+def _releases(tags: Iterable[Ref], seen: Observation) -> tuple[str, ...]:
+    """Return the tags on a branch that shares history with the default one, or one commit on top of that."""
+    graph, advertisement = seen.graph, seen.advertisement
+    tips = {ref.name: ref.commit for ref in advertisement.refs if ref.name.startswith("refs/heads/")}
+    default = graph.ancestors(*(tip for name, tip in tips.items() if name == advertisement.head))
+    branches = graph.ancestors(*tips.values())
+
+    def is_release(commit: Oid) -> bool:
+        beside = graph.ancestors(commit, without=default) if commit in branches else {commit}
+        return commit in default or any(default.intersection(graph.parents(oid)) for oid in beside)
+
+    return tuple(tag.name for tag in tags if is_release(tag.commit))
 
 
 def _lost(commit: Oid, seen: Observation, *, is_served: bool | None) -> Reachability:

@@ -2,7 +2,9 @@
 
 import re
 from enum import StrEnum
-from pathlib import PurePosixPath
+from posixpath import splitext
+
+from watcher.config.glob import is_match
 
 
 class Role(StrEnum):
@@ -20,7 +22,13 @@ _DOCS = re.compile(
     r"^(readme|changelog|changes|news|history|licen[cs]e|copying|authors|contributing|security)\b", re.IGNORECASE
 )
 _DOC_SUFFIXES = {".md", ".rst", ".txt", ".adoc", ".ipynb", ".png", ".svg", ".jpg", ".jpeg", ".gif", ".pdf", ".css"}
-_DOC_FOLDERS = {"doc", "docs", "documentation", "website", "changes", "news", "changelog.d", "newsfragments", "man"}
+_CODE_SUFFIXES = {
+    ".c", ".cc", ".cpp", ".cu", ".cuh", ".cxx", ".go", ".h", ".hip", ".hpp", ".java", ".js", ".py", ".pyx", ".rb",
+    ".rs", ".sh", ".ts",
+}  # fmt: skip
+"""`security.py` and `history.c` are no documents."""
+_DOC_FOLDERS = {"doc", "docs", "documentation"}
+_TOP_DOC_FOLDERS = {"website", "changes", "news", "changelog.d", "newsfragments", "man"}
 _TEST_FOLDERS = {
     "test",
     "tests",
@@ -34,10 +42,12 @@ _TEST_FOLDERS = {
     "unittest",
 }
 _TEST_NAME = re.compile(r"^(test_.*|.*[_.-]tests?|.*_spec|conftest|test)\.[a-z0-9]+$", re.IGNORECASE)
-_TOP_TOOLING = {"ci", "scripts", "tools", "hack", "dev", "benchmark", "benchmarks", "bench", "examples", "example"}
+_TOP_TOOLING = {
+    "ci", "scripts", "tools", "hack", "dev", "docker", "benchmark", "benchmarks", "bench", "examples", "example",
+}  # fmt: skip
 _TOOLING_NAMES = {
     "makefile", "justfile", "tox.ini", "noxfile.py", "codecov.yml", "renovate.json", "jenkinsfile", "manifest.in",
-    "package-lock.json", "yarn.lock", "uv.lock", "poetry.lock", "cargo.lock", "owners", "codeowners", "dockerfile",
+    "package-lock.json", "yarn.lock", "uv.lock", "poetry.lock", "cargo.lock", "owners", "codeowners", "mkdocs.yml",
 }  # fmt: skip
 _VENDOR_FOLDERS = {"vendor", "third_party", "3rdparty", "thirdparty", "node_modules", "extern", "external"}
 _BUILD_NAMES = {
@@ -51,24 +61,40 @@ _VARIANT_WORDS = {
     "xpu": "xpu", "sycl": "xpu", "npu": "npu", "ascend": "npu", "cann": "npu",
     "hpu": "hpu", "gaudi": "hpu", "tpu": "tpu",
 }  # fmt: skip
-_WORD = re.compile(r"[a-z]+")
+_WORD = re.compile(r"[aA][mM][dD]64|[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+"""amd64 is every PC's processor, no GPU."""
 
 
 def role(path: str) -> Role:
     """Return what a path is for, judged by its name alone."""
-    parts = [part.lower() for part in PurePosixPath(path).parts]
-    folders, name = parts[:-1], parts[-1]
+    *folders, name = path.lower().split("/")
+    by_folder = _role_of_folders(folders)
+    return by_folder or _role_of_name(name)
+
+
+def _role_of_folders(folders: list[str]) -> Role | None:
+    """Return what the folders say: a build file among tests or docs builds nothing that is shipped."""
+    top, names = folders[:1], set(folders)
     if any(folder.startswith(".") for folder in folders):
         return Role.TOOLING
-    if name in _BUILD_NAMES or name.endswith(".cmake"):
-        return Role.BUILD
-    if _TEST_FOLDERS & set(folders) or _TEST_NAME.match(name):
+    if names & _TEST_FOLDERS:
         return Role.TEST
-    if _DOC_FOLDERS & set(folders) or _DOCS.match(name) or PurePosixPath(name).suffix in _DOC_SUFFIXES:
+    if names & _DOC_FOLDERS or _TOP_DOC_FOLDERS.intersection(top):
         return Role.DOCS
-    if _VENDOR_FOLDERS & set(folders):
+    if names & _VENDOR_FOLDERS:
         return Role.VENDORED
-    if name.startswith(".") or name in _TOOLING_NAMES or (folders and folders[0] in _TOP_TOOLING):
+    return Role.TOOLING if _TOP_TOOLING.intersection(top) else None
+
+
+def _role_of_name(name: str) -> Role:
+    suffix = splitext(name)[1]
+    if name in _BUILD_NAMES or suffix == ".cmake":
+        return Role.BUILD
+    if _TEST_NAME.match(name):
+        return Role.TEST
+    if suffix in _DOC_SUFFIXES or (_DOCS.match(name) and suffix not in _CODE_SUFFIXES):
+        return Role.DOCS
+    if name.startswith((".", "dockerfile")) or name in _TOOLING_NAMES:
         return Role.TOOLING
     return Role.SOURCE
 
@@ -79,19 +105,13 @@ def is_shipped(path: str, wanted: tuple[str, ...] = ()) -> bool:
     `wanted` are the globs of the configuration (`**` crosses folders); where given, they alone decide.
     """
     if wanted:
-        return any(matches(path, glob) for glob in wanted)
+        return any(is_match(glob, path) for glob in wanted)
     return role(path) in {Role.SOURCE, Role.BUILD}
-
-
-def matches(path: str, glob: str) -> bool:
-    """Answer whether a path matches a glob in which `*` stays in a folder and `**` crosses folders."""
-    pattern = re.escape(glob).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
-    return re.fullmatch(pattern.replace(r"\?", "[^/]"), path) is not None
 
 
 def variant_of(path: str) -> str | None:
     """Return the variant that a path is for alone, or None for shared code."""
-    words = _WORD.findall(path.lower())
+    words = [word.lower() for word in _WORD.findall(path.replace("ROCm", "Rocm"))]
     found = {_VARIANT_WORDS[word] for word in words if word in _VARIANT_WORDS}
     return found.pop() if len(found) == 1 else None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from watcher.judge.bump import Ladder
 from watcher.judge.contract import contract_files, package_version
-from watcher.judge.equivalents import twins
+from watcher.judge.equivalents import Equivalents, held_as, twins
 from watcher.judge.shipped import is_shipped, variant_of
 from watcher.judge.survey import Judged, Survey
 from watcher.model import Answer, Grade, Oid, Pin, Repair, Rung, Suggestion, Verdict
@@ -58,7 +58,8 @@ def ladder_for(commit: Oid, seen: Observation, surveyed: Survey) -> Ladder:
     """Return the ladder of a pinned commit, its own line first."""
     own = surveyed.own.get(commit)
     lines = (own, *(line for line in surveyed.lines if line != own)) if own else surveyed.lines
-    return Ladder(commit, lines, seen.graph, seen.commits)
+    start = None if own in surveyed.lines else _position(commit, seen, surveyed)
+    return Ladder(commit, lines, seen.graph, seen.commits, start)
 
 
 def propose(
@@ -67,33 +68,43 @@ def propose(
     """Return the smallest bump for a pin's fixes, or None when there is nothing to gain or no way to gain it.
 
     The target has every fix worth a bump; where none is, every fix that may be. A floating pin follows by itself.
+    Where a fast-forward gives some of the fixes, none is proposed that loses commits.
     """
     commit = seen.commit_of(pin)
     lacking = wanted(pin, judgement)
     if commit is None or not lacking or pin.ref_kind.is_floating:
         return None
     ladder = ladder_for(commit, seen, surveyed)
-    start, cautions = _start(commit, seen, surveyed)
-    rungs = ladder.rungs({name: judgement.same[name] for name in lacking}, start)
-    strong = {name for name, said in lacking.items() if is_strong(said, judgement)}
-    offered = {name for rung in rungs for name in rung.fixes}
-    goal = strong & offered or offered
-    target = next((rung for rung in rungs if goal <= set(rung.fixes)), None)
+    same = {name: judgement.same[name] for name in lacking}
+    every = ladder.rungs(same)
+    rungs = tuple(rung for rung in every if seen.graph.is_ancestor(commit, rung.to)) or every
+    target = _target(rungs, {name for name in same if is_strong(lacking[name], judgement)}, ladder, same)
     if target is None:
         return None
+    fast_forward = seen.graph.is_ancestor(commit, target.to)
     return Proposal(
         pin=pin,
         commit=commit,
         target=target,
-        ladder=rungs,
-        verdicts=tuple(lacking[name] for rung in rungs for name in rung.fixes if name in lacking),
-        fast_forward=seen.graph.is_ancestor(commit, target.to),
+        ladder=tuple(sorted({rung.to: rung for rung in (*rungs, target)}.values(), key=lambda rung: rung.commits)),
+        verdicts=tuple(lacking[name] for rung in rungs for name in rung.fixes),
+        fast_forward=fast_forward,
         cautions=(
-            *cautions,
-            *_cheaper(target, ladder, judgement),
+            *(() if fast_forward else _losses(commit, seen, surveyed)),
+            *_cheaper(target, ladder, same),
             *_regressions(target, commit, seen, judgement, repairs, ladder),
         ),
     )
+
+
+def _target(rungs: tuple[Rung, ...], strong: set[str], ladder: Ladder, same: Mapping[str, Equivalents]) -> Rung | None:
+    """Return the smallest commit with every fix worth a bump, or with as many as one commit can have."""
+    offered = {name for rung in rungs for name in rung.fixes}
+    goal = strong & offered or offered
+    most = max(rungs, key=lambda rung: (len(goal.intersection(rung.fixes)), -rung.commits), default=None)
+    if most is None or not goal <= set(most.fixes):
+        return most
+    return ladder.target(goal, same)
 
 
 def suggestion(proposal: Proposal, cost: Cost) -> Suggestion:
@@ -114,33 +125,42 @@ def suggestion(proposal: Proposal, cost: Cost) -> Suggestion:
     )
 
 
-def _start(commit: Oid, seen: Observation, surveyed: Survey) -> tuple[Oid | None, tuple[str, ...]]:
-    """Return what a target must contain in place of a pin that no line has, and what is to be said about it."""
-    graph = seen.graph
-    if commit in surveyed.own or not surveyed.lines:
-        return None, ()
-    tip = surveyed.lines[0].tip
-    line = set(graph.first_parent_line(tip))
-    landed = [twin for twin in twins(commit, seen) if twin in line]
-    if landed:
-        position = graph.oldest_first(landed)[0]
-        return position, (f"not a fast-forward: the pin's own work landed as {position[:12]}",)
+def _position(commit: Oid, seen: Observation, surveyed: Survey) -> Oid | None:
+    """Return what stands in for a pin that no published line has: where its work landed, else where it branched off."""
+    if not surveyed.lines:
+        return None
+    graph, tip = seen.graph, surveyed.lines[0].tip
+    landed = _landed(commit, seen, tip)
+    return landed or max(graph.merge_bases(tip, commit), key=graph.generations.__getitem__, default=None)
+
+
+def _landed(commit: Oid, seen: Observation, tip: Oid) -> Oid | None:
+    """Return the first commit of a line that is a pinned commit under another id, or None."""
+    line = set(seen.graph.first_parent_line(tip))
+    return next(iter(seen.graph.oldest_first(twin for twin in twins(commit, seen) if twin in line)), None)
+
+
+def _losses(commit: Oid, seen: Observation, surveyed: Survey) -> tuple[str, ...]:
+    """Say what becomes of a pin's own commits by a bump that is no fast-forward."""
+    graph, tip = seen.graph, surveyed.lines[0].tip
+    if landed := _landed(commit, seen, tip):
+        return (f"not a fast-forward: the pin's own work landed as {landed[:12]}",)
     lost = graph.oldest_first(graph.between(tip, commit))
     names = ", ".join(
         f"{oid[:12]} ({seen.commits[oid].subject})" if oid in seen.commits else oid[:12] for oid in lost[-_NAMED:]
     )
     more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
-    base = max(graph.merge_bases(tip, commit), key=graph.generations.__getitem__, default=None)
-    return base, (f"not a fast-forward: moving loses {names}{more}",)
+    return (f"not a fast-forward: moving loses {names}{more}",)
 
 
-def _cheaper(target: Rung, ladder: Ladder, judgement: Judged) -> tuple[str, ...]:
+def _cheaper(target: Rung, ladder: Ladder, same: Mapping[str, Equivalents]) -> tuple[str, ...]:
     """Mention another line that gives the same fixes for fewer commits."""
-    beside = ladder.elsewhere([judgement.same[name] for name in target.fixes])
+    beside = ladder.elsewhere([same[name] for name in target.fixes])
     if beside is None or beside.to == target.to or beside.commits >= target.commits:
         return ()
     line = beside.line.removeprefix("refs/heads/").removeprefix("refs/tags/")
-    return (f"{line} offers the same at {beside.to[:12]} for {beside.commits} commits",)
+    commits = f"{beside.commits} commit{'' if beside.commits == 1 else 's'}"
+    return (f"{line} offers the same at {beside.to[:12]} for {commits}",)
 
 
 def _regressions(
@@ -156,7 +176,7 @@ def _regressions(
     has = seen.graph.ancestors(target.to)
     found = []
     for name, fix in judgement.fixes.items():
-        if name in target.fixes or any(way <= has for way in judgement.same[name].ways):
+        if name in target.fixes or held_as(judgement.same[name], has.__contains__):
             continue
         culprits = [oid for oid in (*fix.introduced, *_origins(repairs.get(fix.change.landing))) if oid in brought]
         if not culprits or fix.grade is Grade.POSSIBLE:
@@ -168,7 +188,7 @@ def _regressions(
 
 
 def _origins(repair: Repair | None) -> Iterable[Oid]:
-    """Return the commits that made the lines which a change removes, where all of them are of one commit."""
+    """Return the commit that made the lines which a change removes, where all of them are of one commit."""
     removed = [anchor for anchor in (repair.anchors if repair else ()) if anchor.is_removed]
-    origins = {anchor.origins[0] for anchor in removed if not anchor.is_older}
-    return origins if len(origins) == 1 and removed else ()
+    origins = {anchor.origins[0] for anchor in removed}
+    return origins if len(origins) == 1 and not any(anchor.is_older for anchor in removed) else ()

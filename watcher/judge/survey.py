@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from watcher.judge.affected import Pinned, verdict
+from watcher.judge.affected import Pinned, numbered, verdict
 from watcher.judge.changes import landings
 from watcher.judge.equivalents import Equivalents, Index, equivalents, held_as
 from watcher.judge.fixes import judge_fix
-from watcher.judge.lines import Line, own_line, published_lines
+from watcher.judge.lines import Line, followed_lines, own_line, published_lines
 from watcher.model import Change, Fix, Oid, Pin, Repair, Verdict
 from watcher.observation import Materials, Observation
 
@@ -43,7 +43,7 @@ def survey(seen: Observation, pins: Iterable[Pin], tracked: tuple[str, ...] = ()
     lines = published_lines(advertisement, graph, tracked)
     found = {commit: own_line(commit, advertisement, graph, tracked) for commit in pinned}
     own = {commit: line for commit, line in found.items() if line is not None}
-    leading = lines[: max(1, len(tracked))] if pinned else ()
+    leading = followed_lines(advertisement, graph, tracked) if pinned else ()
     followed = {line.name: line for line in (*leading, *own.values())}
     changes = {
         change.landing: change
@@ -81,9 +81,9 @@ def judged(
         found = judge_fix(seen.upstream, change, paths, seen.commits, repair=repair, wanted=wanted) if repair else None
         if found is not None:
             fixes[found.id] = found
-    same = {fix.id: equivalents(fix.change, index) for fix in fixes.values()}
+    same = {fix.id: equivalents(fix.change, index, seen.graph) for fix in fixes.values()}
     tips = [seen.graph.ancestors(line.tip) for line in {*surveyed.lines[:1], *surveyed.own.values()}]
-    standing = {name: fix for name, fix in fixes.items() if any(held_as(same[name], tip) for tip in tips)}
+    standing = {name: fix for name, fix in fixes.items() if any(held_as(same[name], tip.__contains__) for tip in tips)}
     verdicts = {}
     for pin in pins:
         pinned = _pinned(pin, seen, materials)
@@ -105,5 +105,5 @@ def _pinned(pin: Pin, seen: Observation, materials: Materials) -> Pinned | None:
         ancestors=frozenset(seen.graph.ancestors(commit)),
         variant=pin.variant,
         paths=materials.trees.get(commit, frozenset()),
-        texts={path: lines for (at, path), lines in materials.texts.items() if at == commit},
+        texts={path: numbered(lines) for (at, path), lines in materials.texts.items() if at == commit},
     )

@@ -1,0 +1,223 @@
+"""Is a change a fix, and why do we say so?"""
+
+import pytest
+
+from tests.judge.picture import UPSTREAM, drawn, named
+from watcher.judge.fixes import fix_id, judge_fix
+from watcher.model import ChangedPath, Commit, Grade, Repair, oid
+
+SQUASH = "A---S  (main)"
+MERGE = "  X-Y\n /   \\\nA-----M  (main)"
+
+
+def paths(*names, status="M"):
+    """Return altered paths; a plus before a name is a new file."""
+    return tuple(
+        ChangedPath(
+            status="A" if name.startswith("+") else status, path=name.lstrip("+"), blob_before=None, blob_after=None
+        )
+        for name in names
+    )
+
+
+def judge(message, *altered, lines=10, wanted=(), text=SQUASH, **messages):
+    """Return what a change with this message is, as a fix or None."""
+    landing = "M" if text == MERGE else "S"
+    it = drawn(text, messages={landing: message, **messages})
+    repair = Repair(landing=named(landing), bound=None, anchors=(), added=lines, removed=0)
+    return judge_fix(
+        UPSTREAM, it.change(landing), paths(*(altered or ("src/pool.py",))), it.commits, repair=repair, wanted=wanted
+    )
+
+
+def grade(*args, **more):
+    """Return the grade alone."""
+    found = judge(*args, **more)
+    return found and found.grade
+
+
+CERTAIN, LIKELY, POSSIBLE = Grade
+
+
+@pytest.mark.parametrize(
+    ("message", "answer"),
+    [
+        # The author's own type
+        ("fix: free the pool once", LIKELY),
+        ("fix(pool)!: free it once", LIKELY),
+        ("[pool] bugfix: free it once", LIKELY),
+        ("hotfix: free it once", LIKELY),
+        ("fix: free it once\n\nCloses #12", CERTAIN),
+        ("feat: free the pool", None),
+        ("feat: repair the broken pool", None),
+        ("chore: fix crash in CI", None),
+        ("refactor: handle a crash", None),
+        ("docs: fix a wrong word", None),
+        ("perf: avoid a copy", None),
+        # A keyword in the title alone
+        ("Fix the pool", POSSIBLE),
+        ("Fix crash when the pool is freed", POSSIBLE),
+        ("Avoid a double free", POSSIBLE),
+        ("Pool crashes on exit", POSSIBLE),
+        ("Do not free twice", POSSIBLE),
+        ("Fixture for the pool", None),
+        ("Prefix of the pool", None),
+        ("Pool without a lock", None),
+        ("Add a hanging garden", None),
+        ("Add a check against double release", None),
+        ("Support crash dumps", None),
+        ("Bump version to fix the build", None),
+        # Title and body
+        ("Fix the pool\n\nThe second release corrupts memory.", LIKELY),
+        ("Fix the pool\n\nFixes #12", LIKELY),
+        ("Free the pool once\n\nCloses #12", POSSIBLE),
+        ("Free the pool once\n\nIt crashed on the second free.", POSSIBLE),
+        ("Free the pool once", None),
+        # Trailers and advisories
+        ('Free the pool once\n\nFixes: abcdef1234 ("Add the pool")', CERTAIN),
+        ("Free the pool once\n\nThis is a regression from abcdef1234.", CERTAIN),
+        ("Free the pool once\n\nIt was introduced by commit abcdef1234", CERTAIN),
+        ("Free the pool once\n\nCVE-2026-12345", CERTAIN),
+        ("Free the pool once (GHSA-abcd-ef12-34gh)", CERTAIN),
+        ('Revert "Free the pool"\n\nThis reverts commit abcdef1234.', LIKELY),
+        ("", None),
+    ],
+)
+def test_messages(message, answer):
+    """A message makes a fix of a grade; a keyword on the title alone makes at most a possible one."""
+    assert answer == grade(message)
+
+
+@pytest.mark.parametrize(
+    ("message", "answer"),
+    [
+        ("Merge pull request #95 from someone/fix-pool\n\nFree the pool once", LIKELY),
+        ("Merge pull request #95 from someone/bug/pool\n\nFree the pool once", LIKELY),
+        ("Merge pull request #95 from someone/prefix-pool\n\nFree the pool once", None),
+        ("Merge pull request #95 from someone/pool\n\nFree the pool once", None),
+        ("Merge pull request #95 from someone/pool\n\nFix the pool", POSSIBLE),
+    ],
+)
+def test_branch_names(message, answer):
+    """The name of a merged branch is evidence, where a whole word of it says so."""
+    assert answer == grade(message, text=MERGE, X="start", Y="more")
+
+
+def test_the_work_of_a_merge_speaks():
+    """What the side commits say counts, what the merge's own subject repeats does not."""
+    message = "Merge pull request #95 from someone/pool\n\nFree the pool once"
+    found = judge(message, text=MERGE, X="Guard", Y="Stop\n\nPausing twice released a stale handle and crashed.")
+    assert POSSIBLE is found.grade
+    assert [("body", "message says 'Pausing twice released a stale handle and crashed.'")] == [
+        (item.signal, item.detail) for item in found.evidence if item.weight > 0 and item.signal != "shape"
+    ]
+
+
+@pytest.mark.parametrize(
+    "altered",
+    [
+        ("tests/test_pool.py",),
+        ("docs/pool.md", "README.md"),
+        (".github/workflows/test.yml", "Makefile"),
+        (".claude/skills/fix/SKILL.md", "scripts/fix.py"),
+        ("third_party/pool/pool.c",),
+        (),
+    ],
+)
+def test_nothing_shipped(altered):
+    """A change of tests, docs, tooling or vendored code alone is no fix, whatever it says."""
+    it = drawn(SQUASH, messages={"S": "fix: crash\n\nFixes: abcdef1234\n\nCVE-2026-12345"})
+    assert None is judge_fix(UPSTREAM, it.change("S"), paths(*altered), it.commits)
+
+
+def test_shipped_paths():
+    """A fix names the shipped paths alone; configured globs decide which these are."""
+    altered = ("src/pool.py", "tests/test_pool.py", "docs/pool.md", "setup.py")
+    assert ("src/pool.py", "setup.py") == judge("fix: once", *altered).paths
+    assert ("tests/test_pool.py",) == judge("fix: once", *altered, wanted=("tests/**",)).paths
+    assert None is judge("fix: once", *altered, wanted=("csrc/**",))
+
+
+def test_shape():
+    """A test beside it and a small size speak for a fix, a new file and a large size against it."""
+    message = "Free the pool once\n\nCloses #12"
+    assert POSSIBLE is grade(message)
+    assert LIKELY is grade(message, "src/pool.py", "tests/test_pool.py")
+    assert None is grade(message, lines=100_000)
+    assert None is grade(message, "src/pool.py", "+src/new.py")
+    assert LIKELY is grade("fix: once", lines=100)
+    assert POSSIBLE is grade("fix: once", lines=100_000)
+
+
+def test_unknown_shape_leaves_nothing_out():
+    """Before the lines are looked at, whatever may turn out to be a fix is one."""
+    it = drawn(SQUASH, messages={"S": "Avoid a double free"})
+    assert judge_fix(UPSTREAM, it.change("S"), paths("src/pool.py"), it.commits) is not None
+
+
+@pytest.mark.parametrize(
+    ("message", "answer"),
+    [
+        ("fix: once\n\nCVE-2026-12345", True),
+        ("fix: once\n\nSee GHSA-abcd-ef12-34gh", True),
+        ("fix: security of the pool", False),
+        ("fix: once\n\nCVE-26-1", False),
+    ],
+)
+def test_security(message, answer):
+    """An advisory's id makes a security fix."""
+    assert answer is judge(message).is_security
+
+
+@pytest.mark.parametrize(
+    ("message", "names"),
+    [
+        ("fix: once\n\nFixes: {A}", "A"),
+        ('fix: once\n\nFixes: {A:.12} ("Add the pool")', "A"),
+        ("fix: once\n\n  fixes: commit {A:.7}", "A"),
+        ("fix: once\n\nA regression from {A:.10}, broken by {B:.10}.", "AB"),
+        ("fix: regression since {B:.8}", "B"),
+        ("fix: once\n\nFixes: {B}\nFixes: {A}\nFixes: {B}", "BA"),
+        ('Revert "B"\n\nThis reverts commit {B}.', "B"),
+        ("fix: once\n\nThis reverts commit {B}.", ""),
+        ("fix: once\n\nFixes: #12", ""),
+        ("fix: once\n\nFixes: 0123456789", ""),
+        ("fix: once\n\nFixes: " + "0" * 40, ""),
+        ("fix: once\n\nSee {A}", ""),
+    ],
+)
+def test_introduced(message, names):
+    """The commits that a message blames are told where they are held; a mere mention blames nobody."""
+    it = drawn("A---B---S  (main)", messages={"S": message})
+    found = judge_fix(UPSTREAM, it.change("S"), paths("src/pool.py"), it.commits)
+    assert list(names) == [it.name(one) for one in found.introduced]
+
+
+def test_ambiguous_culprit():
+    """A short id that fits several commits blames none of them."""
+    it = drawn(SQUASH, messages={"S": "fix: once\n\nFixes: abcdef1"})
+    like = it.commits[named("A")]
+    alike = {oid("abcdef1" + digit * 33): like for digit in "01"}
+    commits: dict[str, Commit] = {**it.commits, **alike}
+    assert () == judge_fix(UPSTREAM, it.change("S"), paths("src/pool.py"), commits).introduced
+
+
+def test_receipts():
+    """Every piece of evidence says what was found and where, the strongest first, and quotes in one short line."""
+    found = judge("fix: once\n\n" + "It crashed " * 50 + "\n\nCloses #12", "src/pool.py", "tests/test_pool.py")
+    assert ["conventional-type", "linked-issue", "body", "test", "shape"] == [item.signal for item in found.evidence]
+    assert "title begins with fix:" == found.evidence[0].detail
+    assert "Closes #12" == found.evidence[1].detail
+    assert all(len(item.detail) < 120 for item in found.evidence)
+
+
+def test_id():
+    """A fix is named by owner, name and landing."""
+    assert f"owner/project@{named('S')[:12]}" == fix_id(UPSTREAM, named("S")) == judge("fix: once").id
+
+
+def test_hostile_messages_are_read_in_linear_time():
+    """A crowd of anything keeps no expression busy (the timeout would tell)."""
+    words = ("\n", " ", "fix ", "fix: ", "[", "[a]", "Fixes: ", "fixes a/", "broken by ", "CVE-2026-", "a", "double ")
+    for text in words:
+        judge(f"{text * 20_000}\n\n{text * 20_000}")
