@@ -9,7 +9,6 @@ Every `look` is one pass an hour after the last one, with the memory of all pass
 
 import json
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -56,6 +55,7 @@ class Downstream:
     def publish(self) -> None:
         """Write the Dockerfiles where a pass reads them."""
         if self.server is None:
+            self.folder.mkdir(exist_ok=True)
             for old in self.folder.glob("docker/*"):
                 old.unlink()
             for path, text in self.manifests().items():
@@ -252,25 +252,39 @@ def clean_up(upstream: Upstream) -> None:
     git.run("prune", "--expire=now")
 
 
-class OnlyFetches(dict[str, Fault]):
-    """Faults that strike fetches alone: the refs are advertised, and then it goes wrong."""
+class Strike(dict[str, Fault]):
+    """Faults that strike some requests to one repository alone; or what is to happen before one is answered."""
 
-    def __init__(self, server: GitServer, name: str, fault: Fault | Callable[[], None]) -> None:
+    def __init__(
+        self,
+        server: GitServer,
+        name: str,
+        fault: Fault | Callable[[], None],
+        *,
+        when: Callable[[list[str]], bool],
+    ) -> None:
+        """Take a question over the kinds of all requests so far, the newest last; what happens, happens once."""
         super().__init__()
-        self._server, self._name, self._fault = server, name, fault
+        self._server, self._name, self._fault, self._when = server, name, fault, when
+        self._start = len(server.requests)
 
     def get(self, name: str, default: Fault | None = None) -> Fault | None:  # type: ignore[override]
-        """Return the fault for a fetch of this repository; or do once what is to happen before it is answered."""
-        asked = [request.kind for request in self._server.requests if request.repository == name]
-        if name != self._name or asked[-1] != "fetch":
+        """Return the fault for the request that just came in."""
+        since = self._server.requests[self._start :]
+        asked = [request.kind for request in since if request.repository == name]
+        if name != self._name or not self._when(asked):
             return default
         if callable(self._fault):
-            happen, self._fault = self._fault, None
+            happen, self._fault = self._fault, None  # type: ignore[assignment]
             happen()
         return self._fault  # type: ignore[return-value]
 
 
-def quietly(path: Path) -> None:
-    """Remove a file that may not be there."""
-    with suppress(FileNotFoundError):
-        path.unlink()
+def is_fetch(asked: list[str]) -> bool:
+    """Answer whether the newest request is a fetch."""
+    return asked[-1] == "fetch"
+
+
+def is_second_question(asked: list[str]) -> bool:
+    """Answer whether the newest request asks for refs a second time, as for the refs of proposals."""
+    return asked[-1] == "ls-refs" and asked.count("ls-refs") > 1
