@@ -26,6 +26,7 @@ from watcher.model import (
     ReachabilityClass,
     State,
 )
+from watcher.pins.refkind import bare_ref
 from watcher.upstreams import Looked
 
 
@@ -114,17 +115,47 @@ def _of_failure(settings: Settings, upstream: str, had: Patience, now: datetime)
 def unknowns(found: Found, looked: Looked) -> Callable[[Concern], bool]:
     """Return whether this pass could tell nothing of what an earlier concern is about.
 
-    A pin whose downstream was not read may still be there; one whose upstream was not observed may still be ill. That
-    a pin follows a branch is read from its manifest alone.
+    A pin whose downstream was not read may still be there, and so may the other side of a drift, or the last pin of an
+    upstream; a pin whose upstream was not observed may still be ill. That a pin follows a branch is read from its
+    manifest alone.
     """
     there = {pin.id for pin in found.pins}
+    unjudged = {
+        name
+        for it in looked.assessments.values()
+        for name, said in it.reachability.items()
+        if said.cls is ReachabilityClass.UNKNOWN
+    }
+    unread = tuple(f"{name}:" for name in found.unread)
 
     def unknown(concern: Concern) -> bool:
+        if concern.pin is None and found.unread:
+            return concern.kind is Kind.VARIANT_DRIFT or concern.upstream not in looked.assessments
         if concern.pin is not None and concern.pin not in there:
-            return concern.pin.startswith(tuple(f"{name}:" for name in found.unread))
-        return concern.upstream in looked.unobserved and concern.kind is not Kind.PIN_FLOATING
+            return concern.pin.startswith(unread)
+        if concern.kind is Kind.PIN_FLOATING:
+            return False
+        return concern.upstream in looked.unobserved or concern.pin in unjudged
 
     return unknown
+
+
+def with_past_events_ended(known: Iterable[Finding], found: Found) -> tuple[Finding, ...]:
+    """Return the known findings; a tag that moved is over once the pin is gone, or names that tag no longer."""
+    pins = {pin.id: pin for pin in found.pins}
+    unread = tuple(f"{name}:" for name in found.unread)
+
+    def is_past(concern: Concern) -> bool:
+        if concern.kind is not Kind.TAG_MOVED or concern.pin is None:
+            return False
+        pin = pins.get(concern.pin)
+        if pin is None:
+            return not concern.pin.startswith(unread)
+        return not concern.key.startswith(f"{concern.kind}:{pin.id}:refs/tags/{bare_ref(pin.wanted or '')}:")
+
+    return tuple(
+        replace(it, concern=replace(it.concern, is_event=False)) if is_past(it.concern) else it for it in known
+    )
 
 
 def first_looks(found: Found, first: Collection[str]) -> Callable[[Concern], bool]:

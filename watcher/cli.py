@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from watcher.errors import ConfigError, GitError, StoreError, UsageError, WatcherError
+from watcher.errors import ConfigError, GitError, StoreError, UnobservedError, UsageError, WatcherError
 from watcher.model import Event, Finding, Pass, Severity
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def main() -> None:
     except (ConfigError, UsageError) as error:
         _say(f"watcher: {error}")
         sys.exit(Exit.USAGE)
-    except (StoreError, GitError) as error:
+    except (StoreError, GitError, UnobservedError) as error:
         _say(f"watcher: {error}")
         sys.exit(Exit.UNTOLD)
     except WatcherError as error:

@@ -6,7 +6,7 @@ Read this file first. It decides nothing: what is judged is in `judge`, what bec
 from datetime import datetime
 
 from watcher import findings
-from watcher.across import concerns, drifts, first_looks, outcome, unknowns
+from watcher.across import concerns, drifts, first_looks, outcome, unknowns, with_past_events_ended
 from watcher.config import Settings
 from watcher.downstreams import discover
 from watcher.model import Pass
@@ -26,7 +26,11 @@ def check(settings: Settings, store: Store, *, now: datetime, progress: Progress
         wrong = concerns(settings, found, looked, drifted, patience, now)
         first = frozenset(name for name in found.downstreams if store.is_first_run(name))
         known, events = findings.reconcile(
-            store.findings(), wrong, unknown=unknowns(found, looked), now=now, is_first=first_looks(found, first)
+            with_past_events_ended(store.findings(), found),
+            wrong,
+            unknown=unknowns(found, looked),
+            is_first=first_looks(found, first),
+            now=now,
         )
         store.commit_pass(known, events, owed(settings, events), now)
         for name in found.downstreams:

@@ -35,8 +35,8 @@ class Found:
 
 def discover(settings: Settings, *, progress: Progress = quiet) -> Found:
     """Return every pin that the configuration names or its downstreams hold."""
-    remote = {it.repository: settings.address(it.repository) for it in settings.downstreams if it.repository}
-    seen = advertisements(remote, {}, progress) if remote else {}
+    remote = dict.fromkeys(it.repository for it in settings.downstreams if it.repository)
+    seen = advertisements(settings, remote, {}, progress) if remote else {}
     results = {it.name: _checkout(it, settings, seen) for it in settings.downstreams}
     pins: list[Pin] = list(_own(settings))
     warnings: list[str] = []
@@ -107,7 +107,7 @@ def _remote(
         url,
         filters=advertisement.filters,
         object_format=advertisement.object_format,
-        local=url.startswith("file://"),
+        local=settings.allows_files,
     )
     mirror.fetch(replace(advertisement, refs=tuple(ref for ref in advertisement.refs if ref.name == branch)))
     files = mirror.files(tip)

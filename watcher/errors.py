@@ -3,6 +3,7 @@
 WatcherError
 ├── ConfigError        config.yaml is wrong: file, line, what was expected
 ├── UsageError         the command line names something that is not there
+├── UnobservedError    what was asked about could not be looked at
 ├── GitError           the git program failed; `.retryable` says whether trying again can help
 └── StoreError         the state database cannot be opened or is from a newer version
 
@@ -20,6 +21,10 @@ class ConfigError(WatcherError):
 
 class UsageError(WatcherError):
     """The command line names something that is not there."""
+
+
+class UnobservedError(WatcherError):
+    """What was asked about could not be looked at: neither a yes nor a no."""
 
 
 class GitError(WatcherError):

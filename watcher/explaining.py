@@ -5,7 +5,7 @@ from datetime import datetime
 
 from watcher.config import Settings
 from watcher.downstreams import discover
-from watcher.errors import UsageError
+from watcher.errors import UnobservedError, UsageError
 from watcher.model import Finding, Pin
 from watcher.progress import Progress, quiet
 from watcher.report.explain import Argument
@@ -21,7 +21,7 @@ def arguments(
 ) -> tuple[Argument, ...]:
     """Return the argument about each pin that a name means; nothing is recorded.
 
-    Raises UsageError for a name that means nothing, or whose upstream cannot be observed now.
+    Raises UsageError for a name that means nothing, UnobservedError where the upstream cannot be observed now.
     """
     pins = discover(settings, progress=progress).pins
     wanted = _wanted(store, what, pins)
@@ -64,7 +64,7 @@ def _argument(settings: Settings, pin: Pin, looked: Looked) -> Argument:
     if assessment is None:
         silent = looked.unobserved.get(pin.upstream or "")
         reason = silent.reason if silent else "the files do not say which repository, or which ref, it is"
-        raise UsageError(f"{pin.place}: {pin.name} cannot be explained now: {reason}")
+        raise UnobservedError(f"{pin.place}: {pin.name} cannot be explained now: {reason}")
     judgement = assessment.judgement
     return Argument(
         pin=pin,

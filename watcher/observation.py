@@ -18,6 +18,8 @@ class Position:
     """Several commits that a short id may mean."""
     is_served: bool | None = None
     """Whether the server hands the commit out; None when nobody had to ask."""
+    unasked: str = ""
+    """Why we could not ask whether a proposal holds it; empty where we could, or where nobody had to."""
     holders: tuple[str, ...] = ()
     """For a named ref: the full names that bear it (a branch and a tag may both)."""
 
@@ -46,9 +48,9 @@ class Observation:
     holdings: Mapping[Oid, tuple[Holding, ...]] = field(default_factory=dict)
     """Pinned commit → the refs that were ever seen holding it."""
     roots: frozenset[Oid] = frozenset()
-    """Root commits of the default branch, now."""
+    """Root commits of all branches and tags, now."""
     known_roots: frozenset[Oid] = frozenset()
-    """Root commits of the default branch, at earlier looks."""
+    """Root commits of all branches and tags, at earlier looks."""
 
     def commit_of(self, pin: Pin) -> Oid | None:
         """Return the commit that a pin stands for now, or None."""

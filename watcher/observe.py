@@ -43,14 +43,10 @@ def observe(
     positions = {pin.id: _position(pin, advertisement, mirror) for pin in mine}
     graph = Graph(mirror.parents())
     if lost := _without_ref(positions, advertisement.refs, graph):
-        advertisement = replace(advertisement, pulls=_proposals(lost, mirror, pulls))
+        proposals = _proposals(lost, mirror, pulls)
+        advertisement = replace(advertisement, pulls=proposals if isinstance(proposals, tuple) else ())
         graph = Graph(mirror.parents())
-        lost = _without_ref(positions, advertisement.pulls, graph) & lost
-    served = {commit: mirror.serves(commit) for commit in sorted(lost)}
-    positions = {
-        name: replace(found, is_served=served[found.commit]) if found.commit in served else found
-        for name, found in positions.items()
-    }
+        positions = _of_the_lost(lost, positions, proposals, mirror, graph)
     pinned = sorted({found.commit for found in positions.values() if found.commit and found.commit in graph})
     bound = graph.common_ancestor(pinned)
     moves = _moves(memory.before, advertisement, graph, at)
@@ -112,15 +108,36 @@ def _without_ref(positions: Mapping[str, Position], refs: Iterable[Ref], graph: 
     return {found.commit for found in positions.values() if found.commit and found.commit not in alive}
 
 
-def _proposals(lost: set[Oid], mirror: Mirror, pulls: Pulls) -> tuple[Ref, ...]:
+def _proposals(lost: set[Oid], mirror: Mirror, pulls: Pulls) -> tuple[Ref, ...] | Unobserved:
     """Fetch the proposals that may hold a lost commit: those whose tip it is, else all of them."""
     asked = pulls()
     if isinstance(asked, Unobserved):
-        return ()
+        return asked
     exact = tuple(ref for ref in asked if ref.commit in lost)
     wanted = exact if {ref.commit for ref in exact} == lost else asked
     mirror.fetch_pulls(wanted)
     return wanted
+
+
+def _of_the_lost(
+    lost: set[Oid],
+    positions: Mapping[str, Position],
+    proposals: tuple[Ref, ...] | Unobserved,
+    mirror: Mirror,
+    graph: Graph,
+) -> dict[str, Position]:
+    """Say of each lost commit whether the server still hands it out, or that nobody knows what holds it."""
+    if isinstance(proposals, Unobserved):
+        known = {commit: Position(commit=commit, unasked=proposals.reason) for commit in lost}
+    else:
+        gone = _without_ref(positions, proposals, graph) & lost
+        known = {commit: Position(commit=commit, is_served=mirror.serves(commit)) for commit in sorted(gone)}
+    return {
+        name: replace(found, is_served=known[found.commit].is_served, unasked=known[found.commit].unasked)
+        if found.commit in known
+        else found
+        for name, found in positions.items()
+    }
 
 
 def _moves(before: Advertisement | None, after: Advertisement, graph: Graph, at: datetime) -> tuple[Move, ...]:
@@ -148,7 +165,6 @@ def _metadata(
 
 
 def _roots(graph: Graph, advertisement: Advertisement) -> frozenset[Oid]:
-    """Return the root commits of the default branch."""
-    head = advertisement.tip(advertisement.head or "")
-    reached = graph.ancestors(head) if head else set()
+    """Return the root commits of all branches and tags."""
+    reached = graph.ancestors(*(ref.commit for ref in advertisement.refs))
     return frozenset(commit for commit in reached if not graph.parents(commit))

@@ -30,7 +30,8 @@ def _remember(store: Store, upstream: str, assessment: Assessment, now: datetime
     store.record_moves(upstream, seen.moves)
     head = seen.advertisement.head
     for commit in {found.commit for found in seen.positions.values() if found.commit and not found.holders}:
-        holding = sorted(holders(commit, seen.advertisement.refs, seen.graph), key=lambda ref: _rank(ref, head))
+        refs = (*seen.advertisement.refs, *seen.advertisement.pulls)
+        holding = sorted(holders(commit, refs, seen.graph), key=lambda ref: _rank(ref, head))
         store.record_holdings(upstream, commit, holding[:_MOST_HOLDERS], now)
     if not seen.known_roots or seen.known_roots & seen.roots:
         store.record_identity(upstream, now, roots=seen.roots, moved_to=seen.advertisement.moved_to)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from watcher.config import Settings
 from watcher.errors import GitError
 from watcher.facts import VERSION, from_fact
 from watcher.materials import Facts
-from watcher.model import Advertisement, Pin, Ref, RefKind, Unobserved, is_oid, oid
+from watcher.model import Advertisement, Pin, Ref, RefKind, Unobserved
 from watcher.observe import Memory, Pulls, observe
 from watcher.progress import Progress, quiet
 from watcher.store import Store
@@ -41,6 +41,7 @@ class _Task:
 
     upstream: str
     url: str
+    is_local: bool
     pins: tuple[Pin, ...]
     folder: Path
     tracked: tuple[str, ...]
@@ -53,11 +54,8 @@ class _Task:
 def look(settings: Settings, store: Store, pins: Iterable[Pin], *, now: datetime, progress: Progress = quiet) -> Looked:
     """Return the assessment of every upstream that could be observed, and the reason for each that could not."""
     tasks = {task.upstream: task for task in _tasks(settings, store, pins, now)}
-    seen = advertisements(
-        {task.upstream: task.url for task in tasks.values()},
-        {name: task.memory.before for name, task in tasks.items() if task.memory.before},
-        progress,
-    )
+    before = {name: task.memory.before for name, task in tasks.items() if task.memory.before}
+    seen = advertisements(settings, tasks, before, progress)
     answered = {name: said for name, said in seen.items() if isinstance(said, Advertisement)}
     results: dict[str, Assessment | Unobserved] = {
         name: said for name, said in seen.items() if isinstance(said, Unobserved)
@@ -74,9 +72,10 @@ def look(settings: Settings, store: Store, pins: Iterable[Pin], *, now: datetime
 
 
 def advertisements(
-    addresses: Mapping[str, str], before: Mapping[str, Advertisement], progress: Progress
+    settings: Settings, upstreams: Iterable[str], before: Mapping[str, Advertisement], progress: Progress
 ) -> dict[str, Advertisement | Unobserved]:
-    """Return what each upstream (→ the address to fetch from) advertises now."""
+    """Return what each upstream advertises now; where it moved to is told as people write it, rewrites undone."""
+    addresses = {upstream: settings.address(upstream) for upstream in upstreams}
     finished: list[str] = []
 
     def done(upstream: str) -> None:
@@ -84,7 +83,14 @@ def advertisements(
         progress("asking upstreams", len(finished), len(addresses))
 
     progress("asking upstreams", 0, len(addresses))
-    return asyncio.run(poll(addresses, Manner(local=True), before=before, done=done))
+    seen = asyncio.run(poll(addresses, Manner(local=settings.allows_files), before=before, done=done))
+    return {upstream: _named(said, settings) for upstream, said in seen.items()}
+
+
+def _named(said: Advertisement | Unobserved, settings: Settings) -> Advertisement | Unobserved:
+    if isinstance(said, Unobserved) or said.moved_to is None:
+        return said
+    return replace(said, moved_to=settings.written(said.moved_to))
 
 
 def mirror_folder(settings: Settings, upstream: str) -> Path:
@@ -102,23 +108,23 @@ def _tasks(settings: Settings, store: Store, pins: Iterable[Pin], now: datetime)
         yield _Task(
             upstream=upstream,
             url=settings.address(upstream),
+            is_local=settings.allows_files,
             pins=tuple(mine),
             folder=mirror_folder(settings, upstream),
             tracked=watched.track,
             paths=watched.paths,
-            memory=_memory(store, upstream, mine),
+            memory=_memory(store, upstream),
             facts={landing: from_fact(landing, it) for landing, it in store.facts(upstream, "repair", VERSION).items()},
             at=now,
         )
 
 
-def _memory(store: Store, upstream: str, pins: Iterable[Pin]) -> Memory:
-    """Read what earlier passes saw; the ledger is keyed by commit, and named by the full ids that pins hold."""
-    named = {oid(pin.ref.lower()) for pin in pins if pin.ref and is_oid(pin.ref.lower())}
+def _memory(store: Store, upstream: str) -> Memory:
+    """Read what earlier passes saw."""
     return Memory(
         before=store.snapshot(upstream),
         moves=store.moves(upstream),
-        holdings={commit: store.holdings(upstream, commit) for commit in named},
+        holdings=store.ledger(upstream),
         roots=store.identity(upstream).roots,
     )
 
@@ -132,7 +138,7 @@ def _judge(task: _Task, advertisement: Advertisement) -> Assessment | Unobserved
             if not error.retryable:
                 return Unobserved(upstream=task.upstream, reason=str(error))
             trouble = Unobserved(upstream=task.upstream, reason=str(error))
-        again = asyncio.run(poll({task.upstream: task.url}, Manner(local=True)))[task.upstream]
+        again = asyncio.run(poll({task.upstream: task.url}, Manner(local=task.is_local)))[task.upstream]
         if isinstance(again, Unobserved):
             return again
         advertisement = again
@@ -145,7 +151,7 @@ def _attempt(task: _Task, advertisement: Advertisement) -> Assessment:
         task.url,
         filters=advertisement.filters,
         object_format=advertisement.object_format,
-        local=task.url.startswith("file://"),
+        local=task.is_local,
     )
     seen = observe(
         task.upstream,

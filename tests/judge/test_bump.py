@@ -194,6 +194,21 @@ def test_ladder_of_fixes_on_two_lines():
     assert [("E", ("E",)), ("F", ("F",))] == sorted(rungs(it, "P", "F", "E"))
 
 
+def test_ladder_of_lines_that_meet():
+    """Fixes of two lines have a rung each, and one where a third line has both."""
+    it = drawn(
+        r"""
+      F---G            (main)
+     /
+A---P---E              (release/1)
+     \
+      S---T---U---V    (tag: v9)
+""",
+        messages={"T": "t\n\n(cherry picked from commit {E})", "U": "u\n\n(cherry picked from commit {G})"},
+    )
+    assert [("E", ("E",)), ("G", ("G",)), ("U", ("G", "E"))] == rungs(it, "P", "G", "E")
+
+
 def test_ladder_with_a_revert_between():
     """A rung names only fixes that stand at it: one that was reverted before the next landed is given up there."""
     it = drawn("A---P---F---R---G---H  (main)", messages={"R": 'Revert "F"\n\nThis reverts commit {F}.'})

@@ -89,6 +89,15 @@ def test_no_cheaper_line():
     assert () == it.propose(mine).cautions
 
 
+def test_dearer_line():
+    """A line that has every fix too, but for as many commits or more, is not mentioned."""
+    mine = pin("P")
+    messages = {"C": "fix: free once", "R": "fix: free once\n\n(cherry picked from commit {C})"}
+    it = judge(TWO, mine, messages=messages, repaired={"C": [(1, "A")]})
+    assert ("C", "C", 1, 1) == it.target(mine)
+    assert () == it.propose(mine).cautions
+
+
 def test_fixes_on_two_lines():
     """Where no line has every fix, the target has as many as one commit can, and the ladder shows the others."""
     mine = pin("P")
@@ -249,6 +258,20 @@ def test_a_branch_of_its_own():
     )
     assert ("G", "G", 2, 2) == it.target(mine)
     assert it.propose(mine).fast_forward
+
+
+def test_a_fast_forward_is_proposed_first():
+    """A pin on a branch of its own is offered what that branch has, not what moving to another one would give."""
+    mine = pin("X")
+    it = judge(
+        "    X---Y---G---P  (nightly)\n   /\nA---B---F---H---C  (main)",
+        mine,
+        messages={"G": "fix: free once", "F": "fix: count once", "H": "fix: trim once"},
+        repaired={"G": [(1, "A")], "F": [(2, "A")], "H": [(4, "A")]},
+    )
+    assert ("G", "G", 2, 2) == it.target(mine)
+    assert () == it.propose(mine).cautions
+    assert {"G", "F", "H"} == {it.landing(name) for name in it.single(mine)}
 
 
 def test_unrelated_history():

@@ -102,6 +102,21 @@ def test_every_cut_is_noticed():
             protocol.read_old(old[:length])
 
 
+@pytest.mark.parametrize(
+    ("words", "usable"),
+    [
+        ("filter", False),
+        ("filter allow-tip-sha1-in-want", False),
+        ("filter allow-reachable-sha1-in-want", True),
+        ("filter allow-any-sha1-in-want", True),
+        ("allow-any-sha1-in-want", False),
+    ],
+)
+def test_filters_of_version_0(words, usable):
+    """A filter is of use only where what it left out can be asked for by id later."""
+    assert usable == protocol.read_old(SERVICE + lines(f"{A} refs/heads/main\0{words}")).filters
+
+
 def test_refs_of_version_0():
     """Capabilities stand on the first line, peeled tags on lines of their own."""
     seen = protocol.read_old(
@@ -114,7 +129,7 @@ def test_refs_of_version_0():
             f"shallow {C}",
         )
     )
-    assert ("refs/heads/main", True, "sha1") == (seen.head, seen.filters, seen.object_format)
+    assert ("refs/heads/main", "sha1") == (seen.head, seen.object_format)
     assert C == seen.refs["refs/tags/v1"].peeled
     assert ["refs/heads/main", "refs/tags/v1"] == list(seen.refs)
 

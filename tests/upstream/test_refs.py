@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from dataclasses import replace
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import httpx
@@ -68,7 +69,7 @@ def test_an_upgraded_or_downgraded_server_is_asked_anew(upstream, server):
     upstream.draw(PICTURE)
     first = look(upstream.url)
     upstream.fault(OldProtocol())
-    assert first == look(upstream.url, before={upstream.url: first})
+    assert replace(first, filters=False) == look(upstream.url, before={upstream.url: first})
     assert server.count()["advertise"] == 2
     upstream.fault(Page())
     assert isinstance(look(upstream.url, before={upstream.url: first}), Unobserved)
@@ -113,12 +114,12 @@ def test_a_detached_head_names_no_branch(upstream):
 
 
 def test_old_servers_are_read(upstream, server):
-    """Protocol version 0 gives the same value in one request."""
+    """Protocol version 0 gives the same value in one request, but for filters: wants by id are not allowed there."""
     upstream.draw(PICTURE)
     expected = look(upstream.url)
     upstream.fault(OldProtocol())
     server.requests.clear()
-    assert expected == look(upstream.url)
+    assert replace(expected, filters=False) == look(upstream.url)
     assert {"advertise": 1} == server.count()
 
 
@@ -129,7 +130,7 @@ def test_sha256_repositories_are_read(upstream):
     assert ("sha256", oids["E"]) == (seen.object_format, seen.tip("refs/tags/v3.0"))
     assert seen == look(upstream.url, before={upstream.url: seen})
     upstream.fault(OldProtocol())
-    assert seen == look(upstream.url)
+    assert replace(seen, filters=False) == look(upstream.url)
 
 
 def test_a_server_without_filter_says_so(upstream):

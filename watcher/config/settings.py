@@ -323,6 +323,19 @@ class Settings(_Model):
         longest = max(fitting, key=len, default=None)
         return upstream if longest is None else self.rewrites[longest] + upstream[len(longest) :]
 
+    def written(self, address: str) -> str:
+        """Return an address as people write it: the inverse of `address`, the longest replacement undone."""
+        fitting = [source for source, place in self.rewrites.items() if _begins(address, place)]
+        longest = max(fitting, key=lambda source: len(self.rewrites[source]), default=None)
+        return address if longest is None else longest + address[len(self.rewrites[longest]) :]
+
+    @property
+    def allows_files(self) -> bool:
+        """Answer whether the configuration itself names an address on this machine's file system."""
+        named = (*self.rewrites.values(), *(pin.upstream for pin in self.pins))
+        downstreams = (it.repository or "" for it in self.downstreams)
+        return any(address.startswith("file:") for address in (*named, *downstreams))
+
 
 def _begins(address: str, source: str) -> bool:
     rest = address[len(source) :]

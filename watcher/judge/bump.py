@@ -17,7 +17,7 @@ from watcher.model import Commit, Oid, Rung
 class Ladder:
     """Finds targets for one pin; ancestry that several questions need is worked out once.
 
-    `start` is for a pin that no published line has: where no target contains the pin, one that contains `start` will do.
+    `start` is for a pin that no published line has: where no target contains the pin, one that contains that will do.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Ladder:
         """Return the ladder, cheapest first: each fix by itself, then with all cheaper ones that can be had with it.
 
         `wanted`: fix id → equivalents; each rung names all of them that its target has. Fixes that no line offers are
-        left out; one that no line offers together with the cheaper ones stands on a rung of its own.
+        left out; so are sets of them that no line offers together.
         """
         single = {fix: self.minimal([same]) for fix, same in wanted.items()}
         reachable = {fix: rung for fix, rung in single.items() if rung is not None}
@@ -78,12 +78,12 @@ class Ladder:
         together: list[Equivalents] = []
         ladder: dict[Oid, Rung] = {}
         for fix in order:
-            rung = reachable[fix]
-            if not self._has_all(rung.to, together):
-                rung = self.minimal([*together, wanted[fix]]) or rung
-            if self._has_all(rung.to, together):
+            alone = reachable[fix]
+            has_cheaper = self._has_all(alone.to, together)
+            joint = alone if has_cheaper else self.minimal([*together, wanted[fix]])
+            ladder |= {rung.to: rung for rung in (alone, joint) if rung}
+            if joint:
                 together.append(wanted[fix])
-            ladder.setdefault(rung.to, rung)
         found = (self._naming(rung, wanted) for rung in ladder.values())
         return tuple(sorted(found, key=lambda rung: (rung.commits, rung.committed_at, rung.to)))
 

@@ -24,6 +24,9 @@ def reachability(pin: Pin, seen: Observation, tracked: Iterable[str] = ()) -> Re
     if position.commit is None:
         return _without_commit(pin, seen)
     held = _held(position.commit, seen, tracked)
+    if held is None and position.unasked:
+        detail = f"no branch and no tag holds it, and proposals could not be asked for: {position.unasked}"
+        return Reachability(cls=ReachabilityClass.UNKNOWN, detail=detail)
     return held or _lost(position.commit, seen, is_served=position.is_served)
 
 
@@ -84,7 +87,7 @@ def _held(commit: Oid, seen: Observation, tracked: Iterable[str]) -> Reachabilit
 
 
 def _releases(tags: Iterable[Ref], seen: Observation) -> tuple[str, ...]:
-    """Return the tags on a branch that shares history with the default one, or one commit on top of that."""
+    """Return those tags beside the default branch that are on a branch cut from it, or one commit on top of it."""
     graph, advertisement = seen.graph, seen.advertisement
     tips = {ref.name: ref.commit for ref in advertisement.refs if ref.name.startswith("refs/heads/")}
     default = graph.ancestors(*(tip for name, tip in tips.items() if name == advertisement.head))
@@ -92,7 +95,7 @@ def _releases(tags: Iterable[Ref], seen: Observation) -> tuple[str, ...]:
 
     def is_release(commit: Oid) -> bool:
         beside = graph.ancestors(commit, without=default) if commit in branches else {commit}
-        return commit in default or any(default.intersection(graph.parents(oid)) for oid in beside)
+        return any(default.intersection(graph.parents(oid)) for oid in beside)
 
     return tuple(tag.name for tag in tags if is_release(tag.commit))
 

@@ -100,9 +100,8 @@ def _fix_commands(fix: Fix, repair: Repair | None, rung: Rung | None, argument: 
     change = fix.change
     commands = [["diff", "-U0", "-w", f"{change.before}", f"{change.landing}"]] if change.before else []
     if change.before and repair:
-        since = f"{argument.bound}..{change.before}" if argument.bound else f"{change.before}"
         paths = dict.fromkeys(anchor.path for anchor in repair.anchors)
-        commands += [["blame", "-w", "-s", since, "--", path] for path in paths]
+        commands += [_origin_of(path, change.before, argument.bound) for path in paths]
     if rung and argument.commit:
         commands += [
             ["merge-base", "--is-ancestor", change.landing, rung.to],
@@ -110,6 +109,13 @@ def _fix_commands(fix: Fix, repair: Repair | None, rung: Rung | None, argument: 
             ["rev-list", "--first-parent", "--reverse", f"{argument.commit}..{rung.line}"],
         ]
     return _commands(argument, *commands)
+
+
+def _origin_of(path: str, before: Oid, bound: Oid | None) -> list[str]:
+    """Return the command that tells where lines came from; where the bound is all there is, the file itself does."""
+    if before == bound:
+        return ["show", f"{before}:{path}"]
+    return ["blame", "-w", "-s", f"{bound}..{before}" if bound else before, "--", path]
 
 
 def _suggestion(made: Suggestion, argument: Argument) -> list[str]:

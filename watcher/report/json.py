@@ -131,6 +131,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     concern = finding.concern
     return {
         "key": finding.key,
+        "handle": finding.handle,
         "kind": concern.kind.value,
         "severity": concern.severity.value,
         "state": finding.state.value,

@@ -87,6 +87,11 @@ class Upstreams(Database):
             for ref, first, last, tip in rows
         )
 
+    def ledger(self, upstream: str) -> dict[Oid, tuple[Holding, ...]]:
+        """Return commit → the refs that were ever seen holding it, for every commit that was ever pinned."""
+        held = self._rows("SELECT DISTINCT held FROM holdings WHERE upstream = ? ORDER BY held", upstream)
+        return {oid(commit): self.holdings(upstream, oid(commit)) for (commit,) in held}
+
     def record_holdings(self, upstream: str, commit: Oid, refs: Iterable[Ref], at: datetime) -> None:
         """Write down the refs that hold a commit now; a ref that held it before has its row extended.
 

@@ -313,7 +313,12 @@ class Mirror:
         held = self._refs(folders)
         if wanted == held:
             return False
-        self._bring(tip for name, tip in wanted.items() if held.get(name) != tip)
+        try:
+            self._bring(tip for name, tip in wanted.items() if held.get(name) != tip)
+        except GitError as error:
+            if _REFUSED.search(str(error)):
+                raise GitError(f"upstream moved on while we looked: {error}", retryable=True) from error
+            raise
         # Deleted first, in a transaction of its own: `topic` may have become `topic/one`.
         gone = [f"delete {name} {tip}" for name, tip in held.items() if name not in wanted]
         self._git.run("update-ref", "--no-deref", "--stdin", stdin=_lines(gone))
@@ -335,12 +340,7 @@ class Mirror:
         missing = self._missing(asked)
         if missing:
             options = ["--filter=blob:none"] if self.partial else []
-            try:
-                self._fetching().run(*_FETCH, *options, "origin", stdin=_lines(missing), timeout=_HOUR)
-            except GitError as error:
-                if len(missing) > 1 and _REFUSED.search(str(error)):
-                    raise GitError(f"upstream moved on while we looked: {error}", retryable=True) from error
-                raise
+            self._fetching().run(*_FETCH, *options, "origin", stdin=_lines(missing), timeout=_HOUR)
         if asked:
             self._require_whole(asked)
 

@@ -19,6 +19,9 @@ _LENGTH = re.compile(rb"[0-9a-fA-F]{4}")
 _DIGITS = {"sha1": 40, "sha256": 64}
 
 
+_WANTS_BY_ID = {"allow-any-sha1-in-want", "allow-reachable-sha1-in-want"}
+
+
 class Mark(Enum):
     """The packets that carry no data."""
 
@@ -132,7 +135,9 @@ def read_old(body: bytes) -> Seen:
         if tip != "shallow" and name not in {"HEAD", "capabilities^{}"}:
             _add_line(refs, tip, name, object_format)
     head = _value(words, "symref=HEAD:", "")
-    return Seen(refs=refs, head=head or None, object_format=object_format, filters="filter" in words)
+    # What a filter leaves out is asked for by id later: of no use where the server hands out only what it advertised.
+    filters = "filter" in words and bool(_WANTS_BY_ID & set(words))
+    return Seen(refs=refs, head=head or None, object_format=object_format, filters=filters)
 
 
 def read_ls_remote(printed: bytes) -> Seen:
