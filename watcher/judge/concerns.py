@@ -146,7 +146,8 @@ def _ambiguous(pin: Pin, count: int, reach: Reachability) -> Concern:
 
 
 def _of_move(move: Move, pins: tuple[Pin, ...], seen: Observation) -> list[Concern]:
-    if move.before is None:
+    move = _since_deletion(move, seen)
+    if move.before in {None, move.after}:
         return []
     short = move.ref.removeprefix("refs/tags/").removeprefix("refs/heads/")
     users = [pin for pin in pins if named_refs(seen.advertisement, pin)[:1] == (move.ref,)]
@@ -165,6 +166,14 @@ def _of_move(move: Move, pins: tuple[Pin, ...], seen: Observation) -> list[Conce
         advice="Nothing to do while your pins are reachable.",
     )
     return [replace(concern, since=move.at, is_event=True)]
+
+
+def _since_deletion(move: Move, seen: Observation) -> Move:
+    """Return a ref's return as a move from where it was deleted: a tag may be moved in two steps."""
+    if move.before is not None or not move.ref.startswith("refs/tags/"):
+        return move
+    deleted = [it for it in seen.known_moves if it.ref == move.ref and it.after is None]
+    return replace(move, before=deleted[-1].before) if deleted else move
 
 
 def _held_a_pin(move: Move, pins: tuple[Pin, ...], seen: Observation) -> bool:
