@@ -230,3 +230,13 @@ def test_failures():
 def test_short_names():
     """A sentence calls an upstream by owner and name."""
     assert "owner/project" == concerns.short_name(UPSTREAM)
+
+
+def test_tag_that_moves_in_two_steps():
+    """A tag that was deleted at one look and is back elsewhere has moved; back where it was, it has not."""
+    it = drawn(TEXT)
+    gone = moved("refs/tags/v1", before="A", after=None, at=day(1))
+    for back, kinds in (("C", [Kind.TAG_MOVED]), ("A", [])):
+        again = moved("refs/tags/v1", before=None, after=back)
+        seen = it.pinned(moves=(again,), known_moves=(gone, again))
+        assert kinds == [found.kind for found in of_refs((), seen)]
