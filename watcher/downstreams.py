@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from watcher import pins as formats
-from watcher.config import Downstream, Settings
+from watcher.config import Downstream, Settings, is_match
 from watcher.errors import GitError
 from watcher.model import Advertisement, Pin, Unobserved
 from watcher.pins.address import normalise
@@ -119,20 +119,23 @@ def _remote(
 
 def _pins(downstream: Downstream, checkout: Checkout) -> tuple[list[Pin], list[str]]:
     """Return a downstream's pins in the manifests that the configuration wants, for the variants that it says."""
-    found = formats.discover(checkout)
-    kept = []
-    for pin in found.pins:
-        manifest = downstream.manifest(pin.file)
-        if manifest is not None or not downstream.manifests:
-            variant = manifest.variant if manifest and manifest.variant else pin.variant
-            kept.append(replace(pin, variant=variant))
+    manifest = {path: downstream.manifest(path) for path in checkout.texts}
+
+    def is_wanted(path: str) -> bool:
+        return not downstream.manifests or manifest[path] is not None
+
+    def variant(path: str) -> str | None:
+        entry = manifest[path]
+        return entry.variant if entry else None
+
+    found = formats.discover(checkout, is_wanted=is_wanted, variant=variant)
     absent = [
         f"{downstream.name}: no file fits {pattern!r}, so nothing of it is watched"
-        for manifest in downstream.manifests
-        for pattern in manifest.files
-        if not any(downstream.manifest(path) == manifest for path in checkout.texts)
+        for entry in downstream.manifests
+        for pattern in entry.files
+        if not any(is_match(pattern, path) for path in checkout.texts)
     ]
-    return list(formats.identify(kept, downstream.name)), [
+    return list(formats.identify(found.pins, downstream.name)), [
         *absent,
         *(f"{downstream.name}: {warning}" for warning in found.warnings),
     ]

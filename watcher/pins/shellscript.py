@@ -1,0 +1,45 @@
+"""Shell scripts: the plain wrapper around the shell reader."""
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from watcher.pins.checkout import Checkout
+from watcher.pins.format import Broken
+from watcher.pins.scope import Scope
+from watcher.pins.shell import Reader, is_live
+from watcher.pins.sites import Sighting
+from watcher.pins.text import Place, unknown, written
+from watcher.pins.values import just
+
+_SUFFIXES = (".sh", ".bash", ".zsh", ".ksh", ".sh.in", ".bash.in", ".sh.j2", ".sh.template")
+_SHEBANG = re.compile(r"#!.*\b(?:ba|da|z|k|a)?sh\b")
+
+_SCRIPT = re.compile(r"[\w./-]+\.(?:sh|bash)\b")
+
+
+def claims(path: str) -> bool:
+    """Answer whether a file may be a shell script: by its suffix, or because it has none and may start with `#!`."""
+    name = PurePosixPath(path).name
+    return name.endswith(_SUFFIXES) or ("." not in name and name not in {"LICENSE", "Makefile", "Dockerfile"})
+
+
+def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broken]:
+    """Find what a script does with upstreams."""
+    if not path.endswith(_SUFFIXES) and not _SHEBANG.match(text):
+        return
+    if not _is_worth_reading(path, text, checkout):
+        return
+    reader = Reader(checkout)
+    reader.run(written(text, path), Scope(cwd=just(unknown("start", Place(path, 1)))))
+    yield from reader.finish()
+    if reader.is_exhausted:
+        yield Broken(file=path, line=1, reason="too much to follow: what comes late in this file was not read")
+
+
+def _is_worth_reading(path: str, text: str, checkout: Checkout) -> bool:
+    """Answer whether a script may touch an upstream, or hands values to one that does."""
+    if is_live(text):
+        return True
+    others = {checkout.find(name, path) for name in _SCRIPT.findall(text)}
+    return any(name is not None and is_live(checkout.texts[name]) for name in others)

@@ -1,0 +1,63 @@
+"""The grammar of a shell script: a tree whose nodes know their text."""
+
+from collections.abc import Iterator
+
+import tree_sitter_bash
+from tree_sitter import Language, Node, Parser
+
+from watcher.pins.text import Text
+
+
+class Script:
+    """A parsed text."""
+
+    def __init__(self, source: Text) -> None:
+        self.source = source
+        encoded = source.chars.encode()
+        self.root: Node = Parser(Language(tree_sitter_bash.language())).parse(encoded).root_node
+        self._offsets = None if len(encoded) == len(source.chars) else _char_offsets(encoded)
+
+    def text(self, node: Node) -> Text:
+        """Return what a node covers."""
+        return self.between(node.start_byte, node.end_byte)
+
+    def between(self, start: int, end: int) -> Text:
+        """Return what stands between two byte offsets."""
+        if self._offsets is not None:
+            start, end = self._offsets[start], self._offsets[end]
+        return self.source[start:end]
+
+
+def _char_offsets(encoded: bytes) -> list[int]:
+    """Return, for each byte of UTF-8, which character it belongs to."""
+    offsets, at = [], -1
+    for byte in encoded:
+        at += byte & 0xC0 != 0x80  # noqa: PLR2004 - 10xxxxxx is a continuation byte
+        offsets.append(at)
+    return [*offsets, at + 1]
+
+
+def chain(node: Node) -> Iterator[tuple[str, Node]]:
+    """Yield the commands of an `a && b || c` list in order, each with the operator before it."""
+    stack = [("", node)]
+    while stack:
+        operator, node = stack.pop()
+        if node.type != "list" or node.child_count < 3:  # noqa: PLR2004 - left, operator, right
+            yield operator, node
+            continue
+        left, between, right = node.children[0], node.children[1], node.children[-1]
+        stack += [(between.type, right), (operator, left)]
+
+
+def between(node: Node, opening: str, *closings: str) -> list[Node]:
+    """Return the children that stand after one keyword and before the next of some others."""
+    found: list[Node] = []
+    is_open = not opening
+    for child in node.children:
+        if child.type == opening and not is_open:
+            is_open = True
+        elif is_open and child.type in closings:
+            break
+        elif is_open and child.is_named:
+            found.append(child)
+    return found
