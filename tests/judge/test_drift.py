@@ -103,8 +103,8 @@ def named_groups(*pins, relatives=()):
 
 
 def test_groups():
-    """The pins of one upstream are one dependency; one variant alone, and pins of no variant, are none."""
-    assert {"project": {"cuda": 1, "rocm": 2}} == named_groups(
+    """The pins of one upstream are one dependency, those for any variant among them; one variant alone is none."""
+    assert {"project": {"cuda": 1, "rocm": 2, "any": 3}} == named_groups(
         pin("B", line=1),
         pin("B", variant="rocm", line=2),
         pin("B", variant="any", line=3),
@@ -118,6 +118,14 @@ def test_the_first_pin_speaks():
     assert {"project": {"cuda": 3, "rocm": 2}} == named_groups(
         pin("B", line=9), pin("B", line=3), pin("B", variant="rocm", line=2), pin("B", file="z", line=1)
     )
+
+
+def test_families_that_share_an_address_are_one():
+    """A fork of a fork is related to the origin, in whatever order the groups are declared."""
+    other = "https://example.org/other/fork"
+    pins = pin("B", line=1), pin("B", variant="rocm", upstream=other, line=2)
+    groups_of = ([UPSTREAM, FORK], [FORK, other]), ([FORK, other], [UPSTREAM, FORK])
+    assert [{"project": {"cuda": 1, "rocm": 2}}] * 2 == [named_groups(*pins, relatives=it) for it in groups_of]
 
 
 def test_relatives():

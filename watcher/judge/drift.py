@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from watcher.graph import Graph
 from watcher.model import Answer, Drift, Oid, Pin, Relation, Verdict
 
-ANY = "any"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stand:
@@ -23,13 +21,18 @@ class Stand:
 def groups(pins: Iterable[Pin], relatives: Sequence[Sequence[str]] = ()) -> dict[str, dict[str, Pin]]:
     """Return dependency name → variant → pin, for every dependency that is pinned for two variants or more.
 
-    Pins of one upstream belong together, and so do declared relatives. A pin for any variant stands for none; of
-    several pins for one variant the first (by file and line) speaks.
+    Pins of one upstream belong together, and so do declared relatives. Pins for any variant (those of a manifest that
+    says nothing, say) are a variant of their own; of several pins for one variant the first (by file and line) speaks.
     """
-    family = {address: min(family) for family in relatives for address in family}
+    family: dict[str, str] = {}
+    for group in relatives:
+        # Groups that share an address are one family.
+        known = {family[address] for address in group if address in family}
+        head = min((*known, *group))
+        family |= {address: head for address, old in family.items() if old in known} | dict.fromkeys(group, head)
     found: dict[str, dict[str, Pin]] = {}
     for pin in sorted(pins, key=lambda pin: (pin.downstream, pin.file, pin.line)):
-        if pin.upstream is not None and pin.variant != ANY:
+        if pin.upstream is not None:
             found.setdefault(family.get(pin.upstream, pin.upstream), {}).setdefault(pin.variant, pin)
     shared = [variants for variants in found.values() if len(variants) > 1]
     return _named(shared)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from watcher.graph import Graph
-from watcher.model import Change, Commit, Oid, is_oid
+from watcher.model import Change, Commit, Oid, Ref, is_oid
 from watcher.observation import Observation
 
 _ID = r"([0-9a-f]{7,64})\b"
@@ -99,8 +99,16 @@ class Names:
 class Index:
     """Metadata of many commits, arranged to find picks, reverts and rewritten twins quickly."""
 
-    def __init__(self, commits: Mapping[Oid, Commit], patch_ids: Mapping[Oid, str] | None = None) -> None:
+    def __init__(
+        self,
+        commits: Mapping[Oid, Commit],
+        patch_ids: Mapping[Oid, str] | None = None,
+        pulls: Iterable[Ref] = (),
+    ) -> None:
         self.commits = commits
+        self._head_of = {number: ref.commit for ref in pulls if (number := proposal_number(ref)) is not None}
+        self._number_of = {head: number for number, head in self._head_of.items()}
+        self._by_number: dict[int, list[Oid]] = {}
         self._names = Names(commits)
         self._patch_ids = patch_ids or {}
         self._by_identity: dict[tuple[str, datetime, str], list[Oid]] = {}
@@ -120,6 +128,8 @@ class Index:
         self._by_identity.setdefault(_identity(commit), []).append(oid)
         for number in pull_requests(commit):
             self._by_title.setdefault((number, normalised(commit.subject)), []).append(oid)
+            if number in self._head_of:
+                self._by_number.setdefault(number, []).append(oid)
         self._add_picks(oid, commit)
         for reverted in filter(None, map(self._names.expand, reverted_oids(commit))):
             self._reverts.setdefault(reverted, []).append(oid)
@@ -152,7 +162,7 @@ class Index:
 
     def _near(self, oid: Oid) -> set[Oid]:
         """Return the commits that one signal joins to a commit."""
-        found = {oid, *_few(self._picks.get(oid, ()))}
+        found = {oid, *_few(self._picks.get(oid, ())), *self._of_proposal(oid)}
         if oid in self._origin:
             found.add(self._origin[oid])
         commit = self.commits.get(oid)
@@ -164,6 +174,13 @@ class Index:
         if patch_id := self._patch_ids.get(oid):
             found.update(_few(self._by_patch[patch_id]))
         return found
+
+    def _of_proposal(self, oid: Oid) -> Iterable[Oid]:
+        """Return the squashes of a proposal whose head a commit is, and the head of the proposal that it squashes."""
+        commit = self.commits.get(oid)
+        own = pull_requests(commit)[-1:] if commit else ()
+        heads = [self._head_of[number] for number in own if number in self._head_of]
+        return (*_few(self._by_number.get(self._number_of.get(oid, -1), ())), *heads)
 
     def reverts(self, oids: Iterable[Oid]) -> frozenset[Oid]:
         """Return the commits that say they revert one of the given ones, or the pull request that these were."""
@@ -241,6 +258,12 @@ def held_as(same: Equivalents, has: Callable[[Oid], bool]) -> Oid | None:
 def was_held(same: Equivalents, has: Callable[[Oid], bool]) -> bool:
     """Answer whether a history has a change, whatever became of it."""
     return any(all(any(map(has, part)) for part in way) for way in same.ways)
+
+
+def proposal_number(ref: Ref) -> int | None:
+    """Return the number of the proposal whose head a ref holds; None for the trial merges that forges make."""
+    named = _PULL_REF.match(ref.name)
+    return int(named[1]) if named and ref.name.endswith("/head") else None
 
 
 def twins(commit: Oid, seen: Observation) -> tuple[Oid, ...]:

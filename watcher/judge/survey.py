@@ -73,7 +73,7 @@ def judged(
     wanted: tuple[str, ...] = (),
 ) -> Judged:
     """Return the fixes among the changes, and each pin's verdict on each of them."""
-    index = Index(seen.commits, materials.patch_ids)
+    index = Index(seen.commits, materials.patch_ids, seen.advertisement.pulls)
     fixes = {}
     for change in surveyed.changes:
         repair = repairs.get(change.landing)
