@@ -607,19 +607,25 @@ def test_addresses_that_git_could_misread_are_refused(mistakes, upstream, reason
 
 
 @pytest.mark.parametrize(
-    "upstream",
+    ("upstream", "spelled"),
     [
-        "https://h.org/o/n",
-        "http://127.0.0.1:8080/n",
-        "ssh://git@h.org:22/o/n",
-        "git@h.org:o/n",
-        "git://h.org/n",
-        "file:///srv/n.git",
+        ("https://h.org/o/n", "https://h.org/o/n"),
+        ("http://127.0.0.1:8080/n", "http://127.0.0.1:8080/n"),
+        ("ssh://git@h.org:22/o/n", "https://h.org/o/n"),
+        ("git@h.org:o/n", "https://h.org/o/n"),
+        ("git://h.org/n", "https://h.org/n"),
+        ("file:///srv/n.git", "file:///srv/n.git"),
     ],
 )
-def test_ordinary_addresses_are_taken(read, upstream):
-    """What git understands without tricks stays as it is, and a file where it is written as one."""
-    assert upstream == read(f"pins:\n  - {{upstream: '{upstream}', ref: v1}}\n").pins[0].upstream
+def test_ordinary_addresses_are_taken(read, upstream, spelled):
+    """What git understands without tricks is taken in the one spelling that pins have, and a file as it is written."""
+    assert spelled == read(f"pins:\n  - {{upstream: '{upstream}', ref: v1}}\n").pins[0].upstream
+
+
+def test_an_upstream_is_found_under_any_spelling(read):
+    """What the configuration says of an upstream holds for pins that write its address otherwise."""
+    text = "pins: [{upstream: https://h.org/o/n, ref: v1}]\nupstreams:\n  git@h.org:o/n.git: {track: [stable]}\n"
+    assert ("stable",) == read(text).upstream("https://h.org/o/n").track
 
 
 CANARY = "cAnArY5"

@@ -2,15 +2,28 @@
 
 Addresses come from people's files and are handed to git, which gives some of them a meaning of their own: `ext::`
 runs a program, a leading `-` is an option.
+
+An upstream's one spelling is `https://host/path`: host in lower case, path as written, no user, no token, no `.git`, no
+query, no fragment, no port of an ssh or git URL. The port of an http(s) URL stays, since it is another server. So does
+`http://` for a bare IP address, for `localhost` and beside such a port, where https would be nobody.
 """
 
 import re
+from ipaddress import ip_address
 
 _SCHEMES = frozenset({"https", "http", "ssh", "git"})
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029]")
 _HELPER = re.compile(r"([A-Za-z0-9][A-Za-z0-9+.-]*)::")
 _AUTHORITY = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*")
+SCHEME = re.compile(r"(?:git\+)?(https?|ssh|git|git\+ssh|ssh\+git)://", re.IGNORECASE)
+_SCP = re.compile(
+    r"(?:(?P<user>[\w.+-]+)@)?(?P<host>[A-Za-z0-9][\w.-]+|\[[0-9A-Fa-f:.]+\]):(?P<path>(?!/?/)[^\\]+|/[^/\\].*)"
+)
+_SPELLED_HOST = re.compile(r"[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
+_SPELLED_PATH = re.compile(r"[^\s\x00-\x1f\x7f\"'<>|`\\\ue000]+")
+_WEB_PORTS = {"http": "80", "https": "443"}
+_ALIASES = {"www.github.com": "github.com", "ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com"}
 
 
 def canonical(url: str) -> str:
@@ -28,6 +41,62 @@ def canonical(url: str) -> str:
     authority, slash, path = rest.partition("/")
     user, at, host = authority.rpartition("@")
     return f"{scheme.lower()}://{user}{at}{host.lower()}{slash}{_without_suffix(path)}".rstrip("/")
+
+
+def normalise(url: str) -> str | None:
+    """Return the one spelling of a repository's address; None for what is no address: paths, helpers."""
+    url = url.strip().strip("\"'")
+    scheme = SCHEME.match(url)
+    if scheme is None:
+        return _scp(url)
+    inner = max(url.rfind("/https://"), url.rfind("/http://"))
+    if inner > scheme.end():  # a download proxy in front: https://proxy/https://github.com/a/b
+        return normalise(url[inner + 1 :])
+    authority, _, path = url[scheme.end() :].partition("/")
+    return _spelled(scheme[1].lower(), authority.rpartition("@")[2], re.split(r"[?#]", path, maxsplit=1)[0])
+
+
+def _scp(url: str) -> str | None:
+    """Read `git@host:path`; a host without a user needs a dot, else it is a drive letter or a helper."""
+    found = _SCP.fullmatch(url.removeprefix("git+"))
+    if found is None or not (found["user"] or "." in found["host"]):
+        return None
+    return _spelled("ssh", found["host"], re.split(r"[?#]", found["path"], maxsplit=1)[0])
+
+
+def _spelled(scheme: str, server: str, path: str) -> str | None:
+    host, port = _host_and_port(server.lower())
+    host = _ALIASES.get(host, host)
+    path = path.strip("/").removesuffix(".git").rstrip("/")
+    if not _SPELLED_HOST.fullmatch(host) or not _SPELLED_PATH.fullmatch(path) or ".." in path.split("/"):
+        return None
+    if host == "github.com" and path.count("/") != 1:
+        return None
+    is_web = scheme in _WEB_PORTS
+    kept = f":{port}" if is_web and port.isdigit() and port != _WEB_PORTS[scheme] else ""
+    is_plain = scheme == "http" and (bool(kept) or host == "localhost" or _is_ip(host))
+    return f"{'http' if is_plain else 'https'}://{host}{kept}/{path}"
+
+
+def _host_and_port(server: str) -> tuple[str, str]:
+    if server.startswith("["):
+        host, _, port = server.partition("]")
+        return host + "]", port.removeprefix(":")
+    host, _, port = server.partition(":")
+    return host, port
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def one_spelling(url: str) -> str:
+    """Return an upstream's one spelling; of what has none, such as a file, the canonical one."""
+    return normalise(url) or canonical(url)
 
 
 def last_component(url: str) -> str:

@@ -8,7 +8,6 @@ from watcher import pins as formats
 from watcher.config import Downstream, Settings, is_match
 from watcher.errors import GitError
 from watcher.model import Advertisement, Pin, Unobserved
-from watcher.pins.address import normalise
 from watcher.pins.checkout import Checkout, decoded, read
 from watcher.pins.refkind import ref_kind
 from watcher.progress import Progress, quiet
@@ -146,7 +145,7 @@ def _own(settings: Settings) -> Iterable[Pin]:
     pins = [
         Pin(
             name=it.name,
-            upstream=normalise(it.upstream) or it.upstream,
+            upstream=it.upstream,
             ref=None if it.ref == "HEAD" else it.ref,
             ref_kind=ref_kind(it.ref),
             file="config.yaml",

@@ -20,7 +20,7 @@ from pydantic import (
     WrapValidator,
 )
 
-from watcher.address import canonical, refusal
+from watcher.address import one_spelling, refusal
 from watcher.config.document import quoted
 from watcher.config.mistakes import Context, nearest, wrong
 from watcher.config.secret import Secret, parse_secret
@@ -115,7 +115,7 @@ def _ref(value: str) -> str:
 def _address(value: str) -> str:
     if reason := refusal(value, files=True):
         raise wrong("an address such as https://host/owner/name", hint=reason)
-    return canonical(value)
+    return one_spelling(value)
 
 
 def _repository(value: str) -> str:
@@ -194,9 +194,9 @@ def _distinct(value: object) -> object:
     """Refuse two keys that are one address in two forms: one of them would be lost."""
     first: dict[str, str] = {}
     for key in value if isinstance(value, Mapping) else ():
-        if isinstance(key, str) and first.setdefault(canonical(key), key) != key:
+        if isinstance(key, str) and first.setdefault(one_spelling(key), key) != key:
             raise wrong(
-                "each upstream once", hint=f"it is the same as {quoted(first[canonical(key)])}", at=(key, "[key]")
+                "each upstream once", hint=f"it is the same as {quoted(first[one_spelling(key)])}", at=(key, "[key]")
             )
     return value
 
@@ -216,7 +216,7 @@ Text = Annotated[str, AfterValidator(_text)]
 Variant = Annotated[str, AfterValidator(_variant), Field(json_schema_extra={"minLength": 1})]
 Ref = Annotated[str, AfterValidator(_ref)]
 Address = Annotated[str, AfterValidator(_address)]
-"""An upstream's address, canonical; `file:///…` is allowed."""
+"""An upstream's address in its one spelling; `file:///…` is allowed."""
 Repository = Annotated[str, AfterValidator(_repository)]
 """A downstream's address, canonical; a folder is given by `path`."""
 Source = Annotated[str, AfterValidator(_source)]

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
 
-from watcher.address import canonical, last_component
+from watcher.address import last_component, one_spelling
 from watcher.config.document import Loc, quoted
 from watcher.config.fields import (
     Address,
@@ -298,11 +298,11 @@ class Settings(_Model):
 
     def upstream(self, address: str) -> Upstream:
         """Return what the configuration says about an upstream, or the defaults."""
-        return self.upstreams.get(canonical(address)) or Upstream()
+        return self.upstreams.get(one_spelling(address)) or Upstream()
 
     def relatives_of(self, upstream: str) -> tuple[str, ...]:
         """Return the addresses that are one dependency with this one, itself included, in the order of the file."""
-        address = canonical(upstream)
+        address = one_spelling(upstream)
         return next((group for group in self.relatives if address in group), (address,))
 
     def drift_policy(self, dependency: str) -> DriftPolicy:

@@ -1,26 +1,24 @@
-"""Which upstream an address names, in one spelling, and which ref the address itself carries.
-
-The one spelling is `https://host/path`: host in lower case, path as written, no user, no token, no `.git`, no query, no
-fragment, no port of an ssh or git URL. The port of an http(s) URL stays, since it is another server. So does `http://`
-for a bare IP address, for `localhost` and beside such a port, where https would be nobody.
-"""
+"""Which upstream an address in a manifest names, and which ref the address itself carries."""
 
 import re
 from collections.abc import Iterator
-from ipaddress import ip_address
 from typing import NamedTuple
 
+from watcher.address import SCHEME, normalise
 from watcher.model import RefKind
 from watcher.pins.text import UNKNOWN
 
-_SCHEME = re.compile(r"(?:git\+)?(https?|ssh|git|git\+ssh|ssh\+git)://", re.IGNORECASE)
-_SCP = re.compile(
-    r"(?:(?P<user>[\w.+-]+)@)?(?P<host>[A-Za-z0-9][\w.-]+|\[[0-9A-Fa-f:.]+\]):(?P<path>(?!/?/)[^\\]+|/[^/\\].*)"
-)
-_HOST = re.compile(r"[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
-_PATH = re.compile(rf"[^\s\x00-\x1f\x7f\"'<>|`\\{UNKNOWN}]+")
-_WEB_PORTS = {"http": "80", "https": "443"}
-_ALIASES = {"www.github.com": "github.com", "ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com"}
+__all__ = [
+    "Part",
+    "Source",
+    "archive_source",
+    "archive_urls",
+    "context_source",
+    "normalise",
+    "repository_name",
+    "vcs_source",
+    "vcs_urls",
+]
 
 
 class Part(NamedTuple):
@@ -40,57 +38,6 @@ class Source(NamedTuple):
     """What the syntax says the ref is."""
     branch: Part | None = None
     """A branch that the address names beside a commit."""
-
-
-def normalise(url: str) -> str | None:
-    """Return the one spelling of a repository's address; None for what is no address: paths, helpers."""
-    url = url.strip().strip("\"'")
-    scheme = _SCHEME.match(url)
-    if scheme is None:
-        return _scp(url)
-    inner = max(url.rfind("/https://"), url.rfind("/http://"))
-    if inner > scheme.end():  # a download proxy in front: https://proxy/https://github.com/a/b
-        return normalise(url[inner + 1 :])
-    authority, _, path = url[scheme.end() :].partition("/")
-    return _spelled(scheme[1].lower(), authority.rpartition("@")[2], re.split(r"[?#]", path, maxsplit=1)[0])
-
-
-def _scp(url: str) -> str | None:
-    """Read `git@host:path`; a host without a user needs a dot, else it is a drive letter or a helper."""
-    found = _SCP.fullmatch(url.removeprefix("git+"))
-    if found is None or not (found["user"] or "." in found["host"]):
-        return None
-    return _spelled("ssh", found["host"], re.split(r"[?#]", found["path"], maxsplit=1)[0])
-
-
-def _spelled(scheme: str, server: str, path: str) -> str | None:
-    host, port = _host_and_port(server.lower())
-    host = _ALIASES.get(host, host)
-    path = path.strip("/").removesuffix(".git").rstrip("/")
-    if not _HOST.fullmatch(host) or not _PATH.fullmatch(path) or ".." in path.split("/"):
-        return None
-    if host == "github.com" and path.count("/") != 1:
-        return None
-    is_web = scheme in _WEB_PORTS
-    kept = f":{port}" if is_web and port.isdigit() and port != _WEB_PORTS[scheme] else ""
-    is_plain = scheme == "http" and (bool(kept) or host == "localhost" or _is_ip(host))
-    return f"{'http' if is_plain else 'https'}://{host}{kept}/{path}"
-
-
-def _host_and_port(server: str) -> tuple[str, str]:
-    if server.startswith("["):
-        host, _, port = server.partition("]")
-        return host + "]", port.removeprefix(":")
-    host, _, port = server.partition(":")
-    return host, port
-
-
-def _is_ip(host: str) -> bool:
-    try:
-        ip_address(host.strip("[]"))
-    except ValueError:
-        return False
-    return True
 
 
 def repository_name(upstream: str) -> str:
@@ -185,7 +132,7 @@ def archive_urls(chars: str) -> Iterator[tuple[int, Source]]:
 
 def archive_source(url: str) -> Source | None:
     """Read the address of a source archive or a raw file; None for release assets and everything else."""
-    scheme = _SCHEME.match(url)
+    scheme = SCHEME.match(url)
     if scheme is None or len(url) > _LONGEST or _NO_ARCHIVE.search(url):
         return None
     start = scheme.end() + len(re.match(r"[^/@]*@|", url[scheme.end() :])[0])  # type: ignore[index] # it may match nothing
