@@ -11,9 +11,7 @@ from watcher.pins.variant import ANY
 _Key = tuple[str, str | None, str | None, RefKind, str | None]
 
 
-def merged(
-    sightings: Iterable[Sighting], variant: Callable[[str], str | None] = lambda _: None
-) -> tuple[Pin, ...]:
+def merged(sightings: Iterable[Sighting], variant: Callable[[str], str | None] = lambda _: None) -> tuple[Pin, ...]:
     """Put together what is one pin, leave out what another sighting explains, sort by file and line.
 
     `variant` returns the variant that a file is known to be for, or None.
