@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr,
 
 from watcher.address import last_component, one_spelling
 from watcher.config.document import Loc, quoted
+from watcher.config.expression import PatternError, check
 from watcher.config.fields import (
     Address,
     Aligned,
@@ -161,6 +162,27 @@ class Upstream(_Model):
     """Globs of the files that are shipped: a change to others concerns no pin. Default: all but tests, docs, CI."""
 
 
+class Pattern(_Model):
+    """Where refs stand in files that no format reads."""
+
+    files: Annotated[Texts, Field(min_length=1)]
+    """A glob of paths in the downstream, or a list of them."""
+    regex: Text
+    """Has the named groups `ref` and `upstream` (or `upstream:` below); `^` and `$` are ends of lines."""
+    upstream: Text | None = None
+    """The repository, where the files do not name it; `{name}` stands for a group of the expression."""
+    variant: Variant | None = None
+    """What the files build, where it is for one variant."""
+
+    @model_validator(mode="after")
+    def _usable(self) -> Self:
+        try:
+            check(self.regex, has_upstream=self.upstream is not None)
+        except PatternError as error:
+            raise wrong("a regular expression with the groups that it needs", hint=str(error), at=("regex",)) from None
+        return self
+
+
 class DriftPolicy(StrEnum):
     """When pins of one dependency in several variants are an alarm."""
 
@@ -255,6 +277,8 @@ class Settings(_Model):
     """Pins that no manifest holds."""
     upstreams: Annotated[Mapping[Address, Upstream], Distinct] = Field(default_factory=dict)
     """What to follow of an upstream, by its address; those not named here get the defaults."""
+    patterns: tuple[Pattern, ...] = ()
+    """Pins in files of the downstreams that no format reads."""
     relatives: tuple[Annotated[tuple[Address, ...], Field(min_length=2)], ...] = ()
     """Groups of addresses that are one dependency: an upstream and its forks."""
     drift: Annotated[
