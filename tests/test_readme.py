@@ -10,6 +10,7 @@ from typer.main import get_command
 from watcher.cli import Exit, app
 from watcher.config import Settings, schema
 from watcher.model import Kind
+from watcher.pins import FORMATS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -26,6 +27,13 @@ def test_every_kind_of_finding_is_named():
     """Each id of a finding stands in the README, and no other."""
     table = README.split("Being behind")[0]
     assert {kind.value for kind in Kind} == set(re.findall(r"`([a-z]+-[a-z-]+)`", table))
+
+
+def test_every_format_is_named():
+    """Each format of pins stands in the table, and no other."""
+    table = README.split("## What is read")[1].split("Values are followed")[0]
+    rows = [row for row in table.splitlines() if row.startswith("| ")]
+    assert set(FORMATS) == set(re.findall(r"`([a-z-]+)`", "\n".join(rows)))
 
 
 def test_every_exit_code_is_named():

@@ -136,6 +136,20 @@ def explain(
     _print("\n".join(render(argument) for argument in arguments))
 
 
+@app.command(rich_help_panel=_LOOK)
+def init(
+    path: Annotated[Path, typer.Argument(help="A checkout of what you build.")] = Path(),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; it must not exist.")] = _CONFIG,
+) -> None:
+    """Write a first configuration from what a checkout pins; never overwrites."""
+    from watcher import initial
+
+    if not path.is_dir():
+        raise UsageError(f"{path}: expected a folder that holds manifests")
+    found = initial.write(path, output, now=_now())
+    _print(f"{output}: {len(found)} pins of {len({pin.upstream for pin in found})} upstreams; now run watcher check\n")
+
+
 @app.command(rich_help_panel=_ACT)
 def ack(finding: FindingArgument, note: NoteOption = "", config: ConfigOption = _CONFIG) -> None:
     """Take note of a finding: it no longer fails a check, until it is over or grows more severe."""

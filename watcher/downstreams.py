@@ -1,6 +1,6 @@
 """Find the pins of every downstream, in a checkout or in a repository at a branch."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,9 +9,10 @@ from watcher.config import Downstream, Settings, is_match
 from watcher.errors import GitError
 from watcher.model import Advertisement, Pin, Unobserved
 from watcher.pins.checkout import Checkout, decoded, read
+from watcher.pins.patterns import Pattern, claims
 from watcher.pins.refkind import ref_kind
 from watcher.progress import Progress, quiet
-from watcher.upstream.git import tracked
+from watcher.upstream.git import origin, tracked
 from watcher.upstream.mirror import Mirror
 from watcher.upstreams import advertisements, mirror_folder
 
@@ -36,13 +37,14 @@ def discover(settings: Settings, *, progress: Progress = quiet) -> Found:
     """Return every pin that the configuration names or its downstreams hold."""
     remote = dict.fromkeys(it.repository for it in settings.downstreams if it.repository)
     seen = advertisements(settings, remote, {}, progress) if remote else {}
-    results = {it.name: _checkout(it, settings, seen) for it in settings.downstreams}
+    extra = _patterns(settings)
+    results = {it.name: _checkout(it, settings, seen, extra) for it in settings.downstreams}
     pins: list[Pin] = list(_own(settings))
     warnings: list[str] = []
     for downstream in settings.downstreams:
         result = results[downstream.name]
         if isinstance(result, Checkout):
-            found, told = _pins(downstream, result)
+            found, told = _pins(downstream, result, extra)
             pins += found
             warnings += told
     return Found(
@@ -59,26 +61,44 @@ def discover(settings: Settings, *, progress: Progress = quiet) -> Found:
 
 def scan(folder: Path) -> tuple[tuple[Pin, ...], tuple[str, ...]]:
     """Return the pins of a folder, and a warning for each file that could not be read."""
-    found = formats.discover(_local(folder))
+    found = formats.discover(local(folder))
     return tuple(formats.identify(found.pins, "")), tuple(str(warning) for warning in found.warnings)
 
 
-def _local(folder: Path) -> Checkout:
-    """Read what git tracks in a checkout, or all files of a folder that is none."""
+def _patterns(settings: Settings) -> tuple[Pattern, ...]:
+    """Return the patterns of the configuration, one for each glob of files."""
+    return tuple(
+        Pattern(files=files, regex=it.regex, upstream=it.upstream, variant=it.variant)
+        for it in settings.patterns
+        for files in it.files
+    )
+
+
+def local(folder: Path, extra: Sequence[Pattern] = ()) -> Checkout:
+    """Read what git tracks in a checkout, or all files of a folder that is none; raise GitError where git cannot."""
     listed = tracked(folder)
     names, gitlinks = listed or (None, {})
-    return read(folder, names, gitlinks, claims=formats.is_claimed)
+    checkout = read(folder, names, gitlinks, claims=_claims(extra))
+    return replace(checkout, origin=origin(folder))
+
+
+def _claims(extra: Sequence[Pattern]) -> Callable[[str], bool]:
+    is_matched = claims(extra)
+    return lambda path: formats.is_claimed(path) or is_matched(path)
 
 
 def _checkout(
-    downstream: Downstream, settings: Settings, seen: Mapping[str, Advertisement | Unobserved]
+    downstream: Downstream,
+    settings: Settings,
+    seen: Mapping[str, Advertisement | Unobserved],
+    extra: Sequence[Pattern],
 ) -> Checkout | Unobserved:
     """Read one downstream."""
     if downstream.path is not None:
         if not downstream.path.is_dir():
             return Unobserved(upstream=str(downstream.path), reason="there is no such folder")
         try:
-            return _local(downstream.path)
+            return local(downstream.path, extra)
         except GitError as error:
             return Unobserved(upstream=str(downstream.path), reason=str(error))
     repository = downstream.repository or ""
@@ -86,13 +106,17 @@ def _checkout(
     if isinstance(advertisement, Unobserved):
         return advertisement
     try:
-        return _remote(downstream, repository, settings, advertisement)
+        return _remote(downstream, repository, settings, advertisement, extra)
     except GitError as error:
         return Unobserved(upstream=repository, reason=str(error))
 
 
 def _remote(
-    downstream: Downstream, repository: str, settings: Settings, advertisement: Advertisement
+    downstream: Downstream,
+    repository: str,
+    settings: Settings,
+    advertisement: Advertisement,
+    extra: Sequence[Pattern],
 ) -> Checkout | Unobserved:
     """Read a downstream's manifests at its branch, from its mirror."""
     branch = f"refs/heads/{downstream.branch}" if downstream.branch else advertisement.head
@@ -110,13 +134,14 @@ def _remote(
     )
     mirror.fetch(replace(advertisement, refs=tuple(ref for ref in advertisement.refs if ref.name == branch)))
     files = mirror.files(tip)
-    wanted = {path: blob for path, blob in files.items() if formats.is_claimed(path) or downstream.manifest(path)}
+    is_claimed = _claims(extra)
+    wanted = {path: blob for path, blob in files.items() if is_claimed(path) or downstream.manifest(path)}
     contents = mirror.read(wanted.values())
     texts = {path: decoded(contents[blob]) for path, blob in wanted.items() if blob in contents}
-    return Checkout(texts=texts, gitlinks=mirror.gitlinks(tip))
+    return Checkout(texts=texts, gitlinks=mirror.gitlinks(tip), origin=repository)
 
 
-def _pins(downstream: Downstream, checkout: Checkout) -> tuple[list[Pin], list[str]]:
+def _pins(downstream: Downstream, checkout: Checkout, extra: Sequence[Pattern]) -> tuple[list[Pin], list[str]]:
     """Return a downstream's pins in the manifests that the configuration wants, for the variants that it says."""
     manifest = {path: downstream.manifest(path) for path in checkout.texts}
 
@@ -127,7 +152,7 @@ def _pins(downstream: Downstream, checkout: Checkout) -> tuple[list[Pin], list[s
         entry = manifest[path]
         return entry.variant if entry else None
 
-    found = formats.discover(checkout, is_wanted=is_wanted, variant=variant)
+    found = formats.discover(checkout, is_wanted=is_wanted, variant=variant, extra=extra)
     absent = [
         f"{downstream.name}: no file fits {pattern!r}, so nothing of it is watched"
         for entry in downstream.manifests

@@ -142,6 +142,14 @@ def tracked(folder: Path) -> tuple[tuple[str, ...], Mapping[str, Oid]] | None:
     return (tuple(names), gitlinks) if names or gitlinks else None
 
 
+def origin(folder: Path) -> str | None:
+    """Return the address of the remote `origin` of a checkout, without credentials; None where there is none."""
+    env = _environment({**_CONFIG, "safe.directory": "*"})
+    command = ["git", "-C", str(folder), "config", "--local", "--get", "remote.origin.url"]
+    code, out, _ = _execute(command, env, None, 60.0)
+    return _SECRET.sub("", out.decode(errors="replace").strip()) or None if code == 0 else None
+
+
 def http_backend(env: Mapping[str, str], body: bytes) -> bytes:
     """Return what `git http-backend` answers to one request: CGI headers, an empty line, the body."""
     own = _environment({"safe.directory": "*", "gc.auto": "0"}) | {"GIT_NO_LAZY_FETCH": "1"}
