@@ -4,7 +4,7 @@ Results go to stdout, progress and summaries to stderr. What is heavy is importe
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum, StrEnum
@@ -134,6 +134,43 @@ def explain(
     with _store(settings) as store, _progress() as progress:
         arguments = explaining.arguments(settings, store, what, now=_now(), progress=progress)
     _print("\n".join(render(argument) for argument in arguments))
+
+
+@app.command(rich_help_panel=_LOOK)
+def ask(
+    upstream: Annotated[str, typer.Argument(help="A repository: its address, or a folder on this machine.")],
+    pin: Annotated[str, typer.Option(help="The pinned commit, tag or branch.")] = "",
+    fix: Annotated[
+        str, typer.Option(help="With --pin: one fix to judge. Default: list all that concern the pin.")
+    ] = "",
+    questions: Annotated[
+        str, typer.Option(help='JSON lines {"id", "pin", "fix" or "fixes"}: a file, - for stdin.')
+    ] = "",
+    classify: Annotated[str, typer.Option(help='JSON lines {"sha"}: is it a fix? A file, - for stdin.')] = "",
+    blind: Annotated[bool, typer.Option("--blind", help="Ignore messages that name the introducing commit.")] = False,
+    strip_prefix: Annotated[
+        bool, typer.Option("--strip-prefix", help="With --classify: hide conventional-commit prefixes.")
+    ] = False,
+) -> None:
+    """Ask about a pin and the fixes of one upstream; needs no configuration."""
+    import json
+
+    from watcher import questions as asked
+    from watcher.asking import History
+
+    if sum(map(bool, (pin, questions, classify))) != 1:
+        raise UsageError("expected one of --pin, --questions and --classify")
+    if pin and not fix:
+        _print(asked.argument(upstream, pin))
+        return
+    history = History(*asked.opened(upstream), is_blind=blind)
+    if pin:
+        said = history.answer(history.commit(pin), [history.commit(fix)])
+        _print(json.dumps(asked.document(said), indent=1) + "\n")
+    with _lines(questions or classify) as lines:
+        rows = asked.answers(history, lines) if questions else asked.labels(history, lines, strip_prefix=strip_prefix)
+        for row in rows:
+            _print(json.dumps(row) + "\n")
 
 
 @app.command(rich_help_panel=_LOOK)
@@ -315,6 +352,19 @@ def _width() -> int:
     from shutil import get_terminal_size
 
     return max(60, min(get_terminal_size((100, 24)).columns, 120))
+
+
+@contextmanager
+def _lines(name: str) -> "Iterator[Iterable[str]]":
+    """Open what an option names: a file, `-` for standard input, nothing for none."""
+    if name in {"", "-"}:
+        yield sys.stdin if name else ()
+        return
+    try:
+        with Path(name).open(encoding="utf-8") as file:
+            yield file
+    except OSError as error:
+        raise UsageError(f"{name}: cannot be read: {error.strerror}") from error
 
 
 def _now() -> datetime:

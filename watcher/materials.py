@@ -62,6 +62,12 @@ def repair(mirror: Mirror, change: Change, bound: Oid | None) -> Repair:
     )
 
 
+def shape(mirror: Mirror, change: Change) -> Repair:
+    """Return how much shipped code a change adds and removes, without asking who made the lines."""
+    added, removed = anchors.weight(mirror.diff(change.before, change.landing, ignore_space=True))
+    return Repair(landing=change.landing, bound=None, anchors=(), added=added, removed=removed)
+
+
 def texts(mirror: Mirror, wanted: Iterable[tuple[Oid, str]]) -> dict[tuple[Oid, str], tuple[str, ...]]:
     """Return (commit, path) → lines, for those paths that the commits have; read in one batch."""
     pairs = list(dict.fromkeys(wanted))

@@ -323,6 +323,8 @@ class Verdict:
     reason: str
     contained_as: Oid | None = None
     """The pin already has the fix, as this commit."""
+    confidence: float = 0.5
+    """How often an answer of this making is right (0 to 1), as measured on known cases."""
 
 
 # --- what we say ----------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ pinned tree, and that is where we point. We never say "safe", we say "no fix fou
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from watcher.judge.equivalents import Equivalents, Index, held_as
 from watcher.judge.shipped import concerns, variant_of
@@ -15,6 +16,18 @@ from watcher.model import Anchor, Answer, Fix, Oid, Repair, Verdict
 _SURE = 2 / 3
 """Share of the anchors that must be in the pin; between none and this it is unsure (FIXES.md §5: calibrated)."""
 
+_CONFIDENCE: Mapping[str, float] = {
+    "contained": 0.99,
+    "message": 0.97,
+    "all lines it repairs": 0.93,
+    "all lines it guards": 0.9,
+    "most lines": 0.7,
+    "no line it repairs": 0.93,
+    "no line it guards": 0.6,
+    "no file": 0.9,
+    "unsure": 0.45,
+}
+"""How often an answer of each making was right on known cases (`make bench-judgement` prints the table)."""
 
 Numbered = Mapping[str, Sequence[int]]
 """A file as text without white space → the 1-based numbers of the lines that say it."""
@@ -39,29 +52,50 @@ def numbered(lines: Iterable[str]) -> Numbered:
     return dict(found)
 
 
+class _Said(NamedTuple):
+    """An answer on its way to the verdict."""
+
+    answer: Answer
+    reason: str
+    confidence: float
+
+
 def verdict(fix: Fix, same: Equivalents, repair: Repair | None, pinned: Pinned, index: Index) -> Verdict | None:
     """Return what a fix means for a pin, or None when it touches nothing that the pin ships for its variant."""
     have = held_as(same, pinned.ancestors.__contains__)
     if have is not None:
         reason = "the pin has it" if have == fix.change.landing else f"the pin has the same change as {have[:12]}"
-        return Verdict(fix=fix.id, answer=Answer.NO, where=(), reason=reason, contained_as=have)
+        return Verdict(
+            fix=fix.id,
+            answer=Answer.NO,
+            where=(),
+            reason=reason,
+            contained_as=have,
+            confidence=_CONFIDENCE["contained"],
+        )
     mattering = tuple(path for path in fix.paths if concerns(path, pinned.variant))
     if not mattering:
         return None
     anchors = tuple(anchor for anchor in (repair.anchors if repair else ()) if concerns(anchor.path, pinned.variant))
     inside = tuple(anchor for anchor in anchors if _is_inside(anchor, pinned.ancestors, index))
     where = _places(inside, pinned.texts)
-    answer, reason = _by_blame(anchors, inside, where, mattering, pinned)
-    answer, reason = _by_message(fix, (answer, reason), pinned, index, is_whole=0 < len(anchors) == len(inside))
-    answer, reason = _translated(answer, reason, mattering, pinned.variant)
-    return Verdict(fix=fix.id, answer=answer, where=where if answer is not Answer.NO else (), reason=reason)
+    said = _by_message(fix, _by_blame(anchors, inside, where, mattering, pinned), pinned, index)
+    said = _translated(said, mattering, pinned.variant)
+    return Verdict(
+        fix=fix.id,
+        answer=said.answer,
+        where=where if said.answer is not Answer.NO else (),
+        reason=said.reason,
+        confidence=said.confidence,
+    )
 
 
-def _translated(answer: Answer, reason: str, paths: tuple[str, ...], variant: str) -> tuple[Answer, str]:
+def _translated(said: _Said, paths: tuple[str, ...], variant: str) -> _Said:
     """Be unsure of a ROCm pin where a fix touches CUDA sources alone: a build may translate them, or not use them."""
-    if answer is Answer.YES and variant == "rocm" and all(variant_of(path) == "cuda" for path in paths):
-        return Answer.UNSURE, f"{paths[0]} is CUDA code, which a ROCm build may translate; {reason}"
-    return answer, reason
+    if said.answer is Answer.YES and variant == "rocm" and all(variant_of(path) == "cuda" for path in paths):
+        reason = f"{paths[0]} is CUDA code, which a ROCm build may translate; {said.reason}"
+        return _Said(Answer.UNSURE, reason, _CONFIDENCE["unsure"])
+    return said
 
 
 def _is_inside(anchor: Anchor, ancestors: Set[Oid], index: Index) -> bool:
@@ -78,41 +112,44 @@ def _by_blame(
     where: tuple[str, ...],
     mattering: tuple[str, ...],
     pinned: Pinned,
-) -> tuple[Answer, str]:
+) -> _Said:
     """Answer by the share of the repaired lines that the pin has."""
+    unsure = _CONFIDENCE["unsure"]
     if not anchors:
         known = [path for path in mattering if path in pinned.paths]
         if not known:
-            return Answer.NO, f"{mattering[0]} does not exist at the pin"
-        return Answer.UNSURE, f"it alters {known[0]} but leaves no line to trace"
+            return _Said(Answer.NO, f"{mattering[0]} does not exist at the pin", _CONFIDENCE["no file"])
+        return _Said(Answer.UNSURE, f"it alters {known[0]} but leaves no line to trace", unsure)
     share = len(inside) / len(anchors)
+    is_removal = any(anchor.is_removed for anchor in anchors)
+    kind = "repairs" if is_removal else "guards"
     if share >= _SURE:
         lines = "line" if len(anchors) == 1 else "lines"
-        kind = "repairs" if any(anchor.is_removed for anchor in anchors) else "guards"
         if not where:
-            return Answer.UNSURE, f"the pin has the history of the {lines} it {kind}, but not the text"
+            return _Said(Answer.UNSURE, f"the pin has the history of the {lines} it {kind}, but not the text", unsure)
         count = "the line" if len(anchors) == 1 else f"{len(inside)} of {len(anchors)} lines"
-        return Answer.YES, f"{count} that it {kind} {'is' if len(inside) == 1 else 'are'} in the pin"
+        confidence = _CONFIDENCE[f"all lines it {kind}" if share == 1 else "most lines"]
+        return _Said(Answer.YES, f"{count} that it {kind} {'is' if len(inside) == 1 else 'are'} in the pin", confidence)
     outside = Counter(anchor.origins[0] for anchor in anchors) - Counter(anchor.origins[0] for anchor in inside)
-    newest = outside.most_common(1)[0][0]
+    newest = outside.most_common(1)[0][0][:12]
     if share == 0:
-        return Answer.NO, f"the lines that it repairs came in {newest[:12]}, which the pin lacks"
-    return Answer.UNSURE, f"{len(inside)} of {len(anchors)} lines are in the pin, the others came in {newest[:12]}"
+        reason = f"the lines that it {kind} came in {newest}, which the pin lacks"
+        return _Said(Answer.NO, reason, _CONFIDENCE[f"no line it {kind}"])
+    return _Said(
+        Answer.UNSURE, f"{len(inside)} of {len(anchors)} lines are in the pin, the rest is of {newest}", unsure
+    )
 
 
-def _by_message(
-    fix: Fix, by_blame: tuple[Answer, str], pinned: Pinned, index: Index, *, is_whole: bool
-) -> tuple[Answer, str]:
-    """Let the message decide where it names the commit that brought the bug."""
-    answer, reason = by_blame
+def _by_message(fix: Fix, by_blame: _Said, pinned: Pinned, index: Index) -> _Said:
+    """Let the message decide where it names the commit that brought the bug: its author knew."""
     if not fix.introduced:
-        return answer, reason
+        return by_blame
     brought = [oid for oid in fix.introduced if not index.same(oid).isdisjoint(pinned.ancestors)]
     if brought:
-        return Answer.YES, f"its message names {brought[0][:12]}, which the pin has; {reason}"
-    if is_whole:
-        return Answer.UNSURE, f"its message names {fix.introduced[0][:12]}, which the pin lacks, yet {reason}"
-    return Answer.NO, f"its message names {fix.introduced[0][:12]}, which the pin lacks"
+        reason = f"its message names {brought[0][:12]}, which the pin has; {by_blame.reason}"
+        return _Said(Answer.YES, reason, _CONFIDENCE["message"])
+    reason = f"its message names {fix.introduced[0][:12]}, which the pin lacks; {by_blame.reason}"
+    return _Said(Answer.NO, reason, _CONFIDENCE["message"])
 
 
 def _places(anchors: Iterable[Anchor], texts: Mapping[str, Numbered]) -> tuple[str, ...]:
