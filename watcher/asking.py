@@ -13,8 +13,9 @@ from watcher.graph import Graph
 from watcher.judge.affected import Pinned, numbered, verdict
 from watcher.judge.bump import Ladder
 from watcher.judge.changes import change_of
+from watcher.judge.culprits import introduced
 from watcher.judge.equivalents import Equivalents, Index, equivalents, held_as, was_held
-from watcher.judge.fixes import fix_id, introduced, judge_fix
+from watcher.judge.fixes import fix_id, judge_fix
 from watcher.judge.lines import Line, published_lines
 from watcher.model import Advertisement, Answer, Change, ChangedPath, Commit, Fix, Grade, Oid, Repair, Verdict
 from watcher.upstream.mirror import Mirror

@@ -8,7 +8,8 @@ of the change and the tests it adds. Each piece has a weight; a keyword in the t
 import re
 from collections.abc import Iterable, Mapping
 
-from watcher.judge.equivalents import SHORTEST, Names, reverted_oids
+from watcher.judge.culprits import BLAMED, FIXES, introduced
+from watcher.judge.equivalents import reverted_oids
 from watcher.judge.shipped import Role, is_shipped, role
 from watcher.model import Change, ChangedPath, Commit, Evidence, Fix, Grade, Oid, Repair
 
@@ -37,22 +38,16 @@ _FEATURE = re.compile(
     re.IGNORECASE,
 )
 _FIX_BRANCH = re.compile(r"(^|[/_-])(bug)?(hot)?fix(es|ed)?([/_-]|$)|(^|[/_-])bug([/_-]|$)", re.IGNORECASE)
-_FIXES_OID = re.compile(r"^[ \t]*Fixes:\s*(?:commit\s+)?([0-9a-f]{7,64})\b", re.IGNORECASE | re.MULTILINE)
 _CLOSES = re.compile(
     r"\b(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?):?\s+(?:[\w.-]+/[\w.-]+)?(?:#|GH-|https?://\S+/issues/)(\d+)",
     re.IGNORECASE,
 )
 _ADVISORY = re.compile(r"\b(CVE-\d{4}-\d{4,}|GHSA(?:-[0-9a-z]{4}){3}|OSV-\d{4}-\d+|PYSEC-\d{4}-\d+)\b", re.IGNORECASE)
-_BLAMED = re.compile(
-    r"\b(?:regress(?:ion|ed) (?:from|in|since|by)|introduced (?:in|by)|broken (?:by|in|since)|caused by|bug from)\s+"
-    r"(?:commit\s+)?([0-9a-f]{7,64})\b",
-    re.IGNORECASE,
-)
 _REFERENCES = (
-    ("trailer", _FIXES_OID, 4.0),
+    ("trailer", FIXES, 4.0),
     ("linked-issue", _CLOSES, 1.0),
     ("advisory", _ADVISORY, 4.0),
-    ("regression", _BLAMED, 3.0),
+    ("regression", BLAMED, 3.0),
 )
 _SMALL, _LARGE = 40, 300
 """Lines of shipped code up to which a change looks like a repair, and from which it does not."""
@@ -92,7 +87,7 @@ def judge_fix(
         evidence=tuple(sorted(evidence, key=lambda item: -item.weight)),
         paths=shipped,
         is_security=any(item.signal == "advisory" for item in evidence),
-        introduced=_introduced(messages, commits),
+        introduced=introduced(messages, commits),
     )
 
 
@@ -184,16 +179,3 @@ def _grade(evidence: Iterable[Evidence]) -> Grade | None:
     if for_it in ({"subject"}, {"body"}) or score < _LIKELY:
         return Grade.POSSIBLE
     return Grade.LIKELY
-
-
-def _introduced(messages: tuple[Commit, ...], commits: Mapping[Oid, Commit]) -> tuple[Oid, ...]:
-    """Return the commits that the messages name as the ones that brought the bug, where they are held; not by guess."""
-    named = [
-        *(match for message in messages for match in _FIXES_OID.findall(message.body)),
-        *(match for message in messages for match in _BLAMED.findall(f"{message.subject}\n{message.body}")),
-        *(oid for message in messages if message.subject.startswith("Revert ") for oid in reverted_oids(message)),
-    ]
-    wanted = [name.lower() for name in named]
-    beginnings = {name[:SHORTEST] for name in wanted}
-    names = Names(oid for oid in commits if oid[:SHORTEST] in beginnings) if wanted else Names(())
-    return tuple(dict.fromkeys(oid for name in wanted if (oid := names.expand(name)) and oid in commits))
