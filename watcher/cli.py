@@ -113,12 +113,12 @@ def pins(
 
     if not path.is_dir():
         raise UsageError(f"{path}: expected a folder that holds manifests")
-    found, warnings = scan(path)
+    found, warnings, skipped = scan(path)
     if format_ is Format.JSON:
         _print(json.dumps(as_json.pins_document(found, warnings), indent=1) + "\n")
     else:
         _print(table.render_pins(found, warnings, color=sys.stdout.isatty()))
-    _say(f"{len(found)} pins")
+    _say("; ".join((f"{len(found)} pins", *(f"{count} files skipped: {why}" for why, count in skipped.items()))))
 
 
 @app.command(rich_help_panel=_LOOK)

@@ -59,10 +59,12 @@ def discover(settings: Settings, *, progress: Progress = quiet) -> Found:
     )
 
 
-def scan(folder: Path) -> tuple[tuple[Pin, ...], tuple[str, ...]]:
-    """Return the pins of a folder, and a warning for each file that could not be read."""
-    found = formats.discover(local(folder))
-    return tuple(formats.identify(found.pins, "")), tuple(str(warning) for warning in found.warnings)
+def scan(folder: Path) -> tuple[tuple[Pin, ...], tuple[str, ...], Mapping[str, int]]:
+    """Return the pins of a folder, a warning for each file that is broken, and why how many others were skipped."""
+    checkout = local(folder)
+    found = formats.discover(checkout)
+    warnings = tuple(str(warning) for warning in found.warnings)
+    return tuple(formats.identify(found.pins, "")), warnings, checkout.skipped
 
 
 def _patterns(settings: Settings) -> tuple[Pattern, ...]:
@@ -134,11 +136,20 @@ def _remote(
     )
     mirror.fetch(replace(advertisement, refs=tuple(ref for ref in advertisement.refs if ref.name == branch)))
     files = mirror.files(tip)
-    is_claimed = _claims(extra)
-    wanted = {path: blob for path, blob in files.items() if is_claimed(path) or downstream.manifest(path)}
+    wanted = {path: blob for path, blob in files.items() if _is_asked_for(path, downstream, extra)}
     contents = mirror.read(wanted.values())
     texts = {path: decoded(contents[blob]) for path, blob in wanted.items() if blob in contents}
     return Checkout(texts=texts, gitlinks=mirror.gitlinks(tip), origin=repository)
+
+
+def _is_asked_for(path: str, downstream: Downstream, extra: Sequence[Pattern]) -> bool:
+    """Answer whether a file is worth bringing: a manifest, or something that a manifest may refer to.
+
+    Program sources are most of a repository and are referred to by nothing: where manifests are named, they stay away.
+    """
+    if downstream.manifests and path.endswith(".py"):
+        return downstream.manifest(path) is not None
+    return _claims(extra)(path) or downstream.manifest(path) is not None
 
 
 def _pins(downstream: Downstream, checkout: Checkout, extra: Sequence[Pattern]) -> tuple[list[Pin], list[str]]:
