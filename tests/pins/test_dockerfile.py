@@ -117,6 +117,15 @@ def test_scripts_that_a_build_runs():
     assert ["Dockerfile:2 a v1.0.0", "Dockerfile:4 b v2.0.0"] == found({"Dockerfile": text, "ci/i.sh": script})
 
 
+def test_scripts_under_another_name():
+    """A file that is mounted or copied under a name of its own is the script that runs there."""
+    script = {"ci/deps.sh": "git clone -b $A https://github.com/x/a\n"}
+    mount = "FROM x\nENV A=v1.0.0\nRUN --mount=type=bind,source=ci/deps.sh,target=/bin/install bash /bin/install\n"
+    copy = "FROM x\nENV A=v1.0.0\nCOPY ci/deps.sh /bin/install\nRUN /bin/install\n"
+    assert ["Dockerfile:2 a v1.0.0"] == found({"Dockerfile": mount, **script})
+    assert ["Dockerfile:2 a v1.0.0"] == found({"Dockerfile": copy, **script})
+
+
 def test_a_copied_clone_elsewhere_is_not_named():
     """A folder of the base image that no line fills is nobody's."""
     assert [] == in_dockerfile("FROM x", "RUN cd /opt/a && git fetch origin dev && git checkout FETCH_HEAD")

@@ -360,3 +360,30 @@ WORDS = [
 def test_any_text(text):
     """No text makes it raise."""
     list(told('X = "git+https://github.com/x/a@v1"\n' + text))
+
+
+def test_one_question_asked_twice():
+    """Functions that ask the same of the same option agree; an option that may be given has its default."""
+    text = f"""\
+import argparse
+from subprocess import check_call
+def rev(kind):
+    name = "{SHA}"
+    if kind == "xpu":
+        name = "{OTHER}"
+    return name
+def build(kind, commit):
+    repo = "https://github.com/x/a"
+    if kind == "xpu":
+        repo = "https://github.com/y/a"
+    else:
+        repo = "https://github.com/x/a"
+    check_call(["git", "clone", repo, "a"])
+    check_call(["git", "checkout", commit], cwd="a")
+parser = argparse.ArgumentParser()
+parser.add_argument("--kind", default="cuda")
+parser.add_argument("--commit")
+args = parser.parse_args()
+build(args.kind, args.commit if args.commit else rev(args.kind))
+"""
+    assert [f"4 x/a@{SHA}", f"6 y/a@{OTHER} xpu"] == told(text)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.pins.finding import OTHER, SHA, found, in_script, pin_of
-from watcher.pins import shellscript
+from watcher.pins import Checkout, discover, shellscript
 
 
 def test_claims():
@@ -32,9 +32,23 @@ CLONES = {
     "git submodule add -b dev https://github.com/x/a third/a": "1 a dev",
     "git subtree add --prefix a https://github.com/x/a v1.0.0 --squash": "1 a v1.0.0",
     "git subtree add --prefix a https://github.com/x/a": "1 a default-branch",
+    "git clone https://github.com/x/a || git clone git@github.com:x/a; cd a; git checkout v1.0.0": "1 a v1.0.0",
+    "if ! git clone https://github.com/x/a; then git clone git@github.com:x/a; fi; cd a; git checkout v1.0.0": (
+        "1 a v1.0.0"
+    ),
     "gh repo clone x/a -- --branch v1.0.0": "1 a v1.0.0",
     "cargo install --git https://github.com/x/a --tag v1.0.0 a": "1 a v1.0.0",
+    "repo init --depth=1 --manifest-url https://github.com/x/a --manifest-branch dev": "1 a dev",
+    "go install github.com/x/a/cmd/tool@0b19e157327e": "1 a 0b19e157327e",
+    f"go install go.uber.org/a/cmd/tool@{'0b19e15732' * 4}": f"1 a {'0b19e15732' * 4}",
     "docker build https://github.com/x/a.git#v1.0.0:sub": "1 a v1.0.0",
+    "python3 -m pip install git+https://github.com/x/a@v1.0.0": "1 a v1.0.0",
+    "git clone https://github.com/x/a; cd a; git checkout $(git ls-remote https://github.com/x/a HEAD | cut -f1)": (
+        "1 a default-branch"
+    ),
+    "git clone https://github.com/x/a; cd a; git checkout $(git ls-remote https://github.com/x/a refs/heads/dev)": (
+        "1 a dev"
+    ),
     "npm install x/a#v1.0.0": "1 a v1.0.0",
     "sudo -u me timeout 10 git clone -b v1.0.0 https://github.com/x/a": "1 a v1.0.0",
     "retry 3 git clone -b v1.0.0 https://github.com/x/a": "1 a v1.0.0",
@@ -125,6 +139,19 @@ cd a && git checkout $REF
     assert [f"a.sh:2 a {SHA}", f"a.sh:3 a {OTHER}"] == found({"a.sh": script})
 
 
+def test_what_one_arm_prints_stays_together():
+    """A function that is asked for one of several pin files answers for each arm of its argument alone."""
+    script = """pin() { cat "$1.txt"; }
+if [ -n "$X" ]; then U=x; F=one; else U=y; F=two; fi
+git clone https://github.com/$U/a; cd a; git checkout $(pin $F)
+"""
+    assert [f"one.txt:1 a {SHA}", f"two.txt:1 a {OTHER}"] == found({"a.sh": script, "one.txt": SHA, "two.txt": OTHER})
+    pins = discover(Checkout(texts={"a.sh": script, "one.txt": SHA, "two.txt": OTHER})).pins
+    assert [("https://github.com/x/a", None), ("https://github.com/y/a", None)] == [
+        (pin.upstream, pin.resolved_ref) for pin in pins
+    ]
+
+
 def test_a_checkout_that_is_only_sometimes():
     """The branch of the clone stays a pin where the checkout may not happen, and where the other way is a fallback."""
     assert ["1 a main", "2 a v1.0.0"] == in_script(
@@ -207,3 +234,54 @@ def test_a_script_that_is_too_much():
     warnings = [thing for thing in shellscript.parse("a.sh", text, shellscript.Checkout()) if hasattr(thing, "reason")]
     assert ["a.sh:1"] == [f"{warning.file}:{warning.line}" for warning in warnings]
     assert ["a.sh:1 a v1.0.0"] == found({"a.sh": text})
+
+
+def test_arguments_that_a_loop_takes_apart():
+    """Each argument meets its own case only: the value of another option is no ref."""
+    script = (
+        'REV=v1.0\nROOT=/x\nwhile [[ $# -gt 0 ]]; do\n  case "$1" in\n'
+        '    --root) ROOT="$2"; shift 2 ;;\n    --rev) REV="$2"; shift 2 ;;\n    *) exit 1 ;;\n  esac\ndone\n'
+        'git clone https://github.com/acme/core\ncd core && git checkout "$REV"\n'
+    )
+    caller = "./build.sh --root /tmp/workspace --rev v2.0\n./build.sh --root /tmp/other\n"
+    expected = ["build.sh:1 core v1.0", "run.sh:1 core v2.0"]
+    assert expected == found({"build.sh": script, "run.sh": caller})
+
+
+def test_a_function_that_takes_its_arguments_apart():
+    """It is read once for each option that a call hands over."""
+    script = (
+        'build() {\n  local ref=main url\n  while [ -n "$1" ]; do\n    case $1 in\n'
+        "      -r|--ref) ref=$2; shift ;;\n      -u) url=$2; shift ;;\n    esac\n    shift\n  done\n"
+        '  git clone -b "$ref" "$url"\n}\n'
+        "build -u https://github.com/acme/a --ref v1.0\nbuild -u https://github.com/acme/b\n"
+    )
+    assert ["2 b main", "12 a v1.0"] == in_script(*script.splitlines())
+
+
+def test_what_follows_two_dashes():
+    """They end the options; only a checkout or a reset takes paths behind them."""
+    lines = [
+        "git clone -- https://github.com/acme/a && cd a",
+        "git fetch --prune -- origin release/1.x && git checkout FETCH_HEAD",
+        "git checkout v9.9 -- README.md",
+    ]
+    assert ["2 a release/1.x"] == in_script(*lines)
+
+
+def test_a_dockerfile_in_a_heredoc():
+    """It is read as one, at its own lines; the shell takes the backslashes out unless its end is quoted."""
+    script = (
+        "cat <<EOF | docker build \\\n  -t x -f - .\nFROM acme/base\nARG REV=v1.0\n"
+        "RUN git clone https://github.com/acme/a && cd a && git checkout \\$REV\nEOF\n"
+        "docker build - <<'END'\nFROM acme/base\nARG TAG=v2.0\nRUN git clone -b ${TAG} https://github.com/acme/b\nEND\n"
+        "cat > notes.txt <<EOF\nRUN git clone https://github.com/acme/no\nEOF\n"
+    )
+    assert ["4 a v1.0", "9 b v2.0"] == in_script(*script.splitlines())
+
+
+@pytest.mark.parametrize("char", ["\U0006c57b", "\U0010ffff", "\U0001f680", "\ue000", "é"])
+def test_characters_beyond_the_grammar(char):
+    """Braces before any character, however far from ASCII, are read on, and places stay right."""
+    lines = [f"echo {{{char}a", f"x={char}{{{char}}}", "git clone -b v1.0 https://github.com/acme/core"] * 40
+    assert ["3 core v1.0"] == in_script(*lines)

@@ -52,3 +52,25 @@ def test_a_broken_one():
     assert [2] == broken(swift, "Package.swift", text)
     assert ["Package.swift:1 x/a@main"] == seen(swift, "Package.swift", text)
     assert [1] == broken(swift, "Package.resolved", "[oops")
+
+
+def test_a_project_of_xcode():
+    """A package reference of a project is a pin at its branch, revision or exact version."""
+
+    def reference(name, *requirement):
+        lines = "".join(f"\t\t\t\t{line};\n" for line in requirement)
+        return (
+            "\t\t0A /* x */ = {\n\t\t\tisa = XCRemoteSwiftPackageReference;\n"
+            f'\t\t\trepositoryURL = "https://github.com/x/{name}.git";\n\t\t\trequirement = {{\n'
+            f"{lines}\t\t\t}};\n\t\t}};\n"
+        )
+
+    text = (
+        reference("a", 'branch = "swift-0.8"', "kind = branch")
+        + reference("b", "kind = revision", f"revision = {SHA}")
+        + reference("c", "kind = exactVersion", "version = 1.2.3")
+        + reference("d", "kind = upToNextMajorVersion", "minimumVersion = 1.0.0")
+    )
+    path = "ios/a.xcodeproj/project.pbxproj"
+    assert swift.claims(path)
+    assert [f"{path}:5 x/a@swift-0.8", f"{path}:14 x/b@{SHA}", f"{path}:22 x/c@1.2.3"] == seen(swift, path, text)

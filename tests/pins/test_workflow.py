@@ -2,6 +2,7 @@
 
 from hypothesis import given, settings
 
+from tests.pins.finding import found
 from tests.pins.seeing import broken, garbled, seen
 from watcher.pins import workflow
 from watcher.pins.checkout import Checkout
@@ -172,3 +173,43 @@ def test_nothing_makes_it_raise(text):
             Checkout(texts={".github/workflows/a.yml": text, "Dockerfile": "FROM a\nARG X=v1\n"}),
         )
     )
+
+
+def test_what_a_local_action_puts_out():
+    """An output that it reads from a pin file reaches a checkout, through the outputs of a job too."""
+    action = (
+        "outputs:\n  tag: {value: '${{ steps.read.outputs.tag }}'}\n"
+        "runs:\n  using: composite\n  steps:\n  - id: read\n    shell: bash\n    run: |\n"
+        '      tag="$(tr -d "[:space:]" < core.commit)"\n      echo "tag=$tag" >> "$GITHUB_OUTPUT"\n'
+    )
+    text = (
+        "jobs:\n  find:\n    outputs: {tag: '${{ steps.it.outputs.tag }}'}\n"
+        "    steps:\n    - {id: it, uses: ./.github/actions/read}\n"
+        "  use:\n    needs: find\n    steps:\n    - uses: x/checkout@v1\n"
+        "      with: {repository: acme/core, ref: '${{ needs.find.outputs.tag }}'}\n"
+    )
+    files = {".github/actions/read/action.yml": action, "core.commit": "v1.5\n"}
+    assert [f"{PATH}:9 x/checkout@v1", "core.commit:1 acme/core@v1.5"] == seen(workflow, PATH, text, files)
+
+
+def test_what_a_called_workflow_puts_out():
+    """The job that calls it has its outputs; a workflow that calls itself ends."""
+    called = (
+        "on:\n  workflow_call:\n    outputs: {rev: {value: '${{ jobs.a.outputs.rev }}'}}\n"
+        "jobs:\n  a:\n    outputs: {rev: '${{ steps.s.outputs.rev }}'}\n    steps:\n"
+        "    - {id: s, run: 'echo rev=v2.1 >> $GITHUB_OUTPUT'}\n"
+        "  again: {uses: ./.github/workflows/called.yml}\n"
+    )
+    text = (
+        "jobs:\n  find: {uses: ./.github/workflows/called.yml}\n"
+        "  use:\n    needs: find\n    steps:\n    - run: |\n"
+        "        git clone -b ${{ needs.find.outputs.rev }} https://github.com/acme/core\n"
+    )
+    expected = [".github/workflows/called.yml:8 acme/core@v2.1"]
+    assert expected == seen(workflow, PATH, text, {".github/workflows/called.yml": called})
+
+
+def test_a_workflow_that_names_no_host():
+    """`uses:` alone is reason enough to read a file."""
+    texts = {PATH: "jobs:\n  a:\n    steps:\n    - uses: acme/stale@v8\n"}
+    assert [f"{PATH}:4 stale v8"] == found(texts)

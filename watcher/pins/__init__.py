@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from watcher.model import Pin
 from watcher.pins import (
     annotations,
+    apptainer,
     bake,
     batch,
     bazel,
@@ -70,6 +71,7 @@ FORMATS: Mapping[str, Format] = {
     "requirements": requirements,
     "gitmodules": gitmodules,
     "shell": shellscript,
+    "apptainer": apptainer,
     "cmake": cmake,
     "bazel": bazel,
     "gclient": gclient,
@@ -114,10 +116,9 @@ FORMATS: Mapping[str, Format] = {
     "batch": batch,
     "annotations": annotations,
 }
-_HINT = re.compile(
-    r"git|://|baseline|\.sh\b|\bgh |\b(?:p?npm|yarn) |args|\"variable\"|build-arg|\b[0-9a-f]{40}\b", re.IGNORECASE
-)
-"""What a file lacks that neither pins anything nor hands a ref to a script: it costs one search."""
+_WORDS = ("git", "://", "baseline", "gh ", "gh:", "npm ", "yarn ", "args", '"variable"', "build-arg", "uses:")
+_PATTERNS = (re.compile(r"\.sh\b"), re.compile(r"/[\w.-]+#"), re.compile(r"[0-9a-f]{40}"))
+"""What a file lacks that neither pins anything nor hands a ref to a script; plain words cost the least to look for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,10 +156,15 @@ def discover(
 def _read(checkout: Checkout, is_wanted: Callable[[str], bool]) -> Iterator[Sighting | Broken]:
     """Read each wanted file with every format that claims it."""
     for path, text in sorted(checkout.texts.items()):
-        if is_wanted(path) and _HINT.search(text):
+        if is_wanted(path) and _may_tell(text):
             for fmt in FORMATS.values():
                 if fmt.claims(path):
                     yield from fmt.parse(path, text, checkout)
+
+
+def _may_tell(text: str) -> bool:
+    lower = text.lower()
+    return any(word in lower for word in _WORDS) or any(pattern.search(lower) for pattern in _PATTERNS)
 
 
 def _first_of_each_file(warnings: Iterable[Broken]) -> Iterable[Broken]:

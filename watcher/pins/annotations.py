@@ -5,10 +5,10 @@ it looks up in a repository counts here. `# watcher: upstream=https://host/a/b [
 that has remarks; `# watcher: ignore [reason]` silences its own line, or the next one where it stands alone.
 """
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 
 from watcher.model import RefKind
 from watcher.pins.address import archive_source, normalise
@@ -60,11 +60,11 @@ _AHEAD = 4
 
 def claims(path: str) -> bool:
     """Answer whether a file may hold remarks about refs: manifests and scripts, not the sources of programs."""
-    file = PurePosixPath(path)
+    name = path.rpartition("/")[2]
     return (
-        file.suffix.lower() in _SUFFIXES
-        or "." not in file.name
-        or bool(re.match(r"(?:docker|container|make|jenkins)file", file.name, re.IGNORECASE))
+        posixpath.splitext(name)[1].lower() in _SUFFIXES
+        or "." not in name
+        or bool(re.match(r"(?:docker|container|make|jenkins)file", name, re.IGNORECASE))
     )
 
 

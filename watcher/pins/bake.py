@@ -29,7 +29,7 @@ _DEEPEST = 12
 
 def claims(path: str) -> bool:
     """Answer whether a file may be one of bake: `docker-bake.hcl`, `docker-bake.json`, `ci.hcl`."""
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     return _NAME.fullmatch(name) is not None and _OTHER.fullmatch(name) is None
 
 

@@ -42,7 +42,7 @@ _NOT_RULES = frozenset(
 
 def claims(path: str) -> bool:
     """Answer whether a file is Bazel's by its name."""
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     return _NAMES.fullmatch(name) is not None and not name.endswith((".md", ".lock", ".json"))
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import PurePosixPath
 
 from watcher.model import RefKind
 from watcher.pins.checkout import Checkout
@@ -22,7 +21,7 @@ _ERLANG = re.compile(
 
 def claims(path: str) -> bool:
     """Answer whether a file lists the dependencies of an Elixir or Erlang project."""
-    return PurePosixPath(path).name in {"mix.exs", "mix.lock", "rebar.config", "rebar.lock", "rebar3.config"}
+    return path.rpartition("/")[2] in {"mix.exs", "mix.lock", "rebar.config", "rebar.lock", "rebar3.config"}
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

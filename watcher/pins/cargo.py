@@ -1,5 +1,6 @@
 """`Cargo.toml`, `.cargo/config.toml` and `Cargo.lock`: dependencies, patches and sources with a `git` key."""
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
@@ -25,9 +26,9 @@ _TARGET = "target"
 
 def claims(path: str) -> bool:
     """Answer whether a file is one of Cargo's."""
-    file = PurePosixPath(path)
-    is_config = file.parent.name == ".cargo" and file.name in {"config.toml", "config"}
-    return is_config or file.name in _LOCKS or re.fullmatch(r"Cargo(?:[._-][\w.-]+)?\.toml", file.name) is not None
+    name = path.rpartition("/")[2]
+    is_config = name in {"config.toml", "config"} and posixpath.basename(posixpath.dirname(path)) == ".cargo"
+    return is_config or name in _LOCKS or re.fullmatch(r"Cargo(?:[._-][\w.-]+)?\.toml", name) is not None
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

@@ -1,6 +1,7 @@
 """The files of a downstream that may hold pins, as a value; and the one function that reads them from a folder."""
 
 import os
+import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -27,6 +28,8 @@ class Checkout:
     """The downstream's own address, where it is known; relative submodules stand beside it."""
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Why files were not read → how many."""
+    _named: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """File name → the paths that end in it, once somebody asked."""
 
     def find(self, path: str, beside: str) -> str | None:
         """Return the file that a script means by a path, or None.
@@ -43,10 +46,16 @@ class Checkout:
             candidate = str(folder / tail)
             if candidate in self.texts:
                 return candidate
-        alike = [name for name in self.texts if name.endswith("/" + tail)]
+        alike = [name for name in self._called(tail) if name.endswith("/" + tail)]
         if not alike and "/" in tail and path.startswith("/"):  # copied into an image from elsewhere
-            alike = [name for name in self.texts if name.endswith("/" + tail.rsplit("/", 1)[1])]
+            alike = [name for name in self._called(tail) if "/" in name]
         return alike[0] if len(alike) == 1 else None
+
+    def _called(self, path: str) -> list[str]:
+        if not self._named:
+            for name in self.texts:
+                self._named.setdefault(name.rpartition("/")[2], []).append(name)
+        return self._named.get(path.rpartition("/")[2], [])
 
 
 def read(
@@ -60,8 +69,10 @@ def read(
     root = folder.resolve()
     texts: dict[str, str] = {}
     skipped: dict[str, int] = {}
+    folders: dict[str, bool] = {}
     for name in sorted(names if names is not None else _walk(root)):
-        content = _content(root, name, is_claimed=claims(name))
+        is_claimed = claims(name)
+        content = _content(root, name, folders, is_claimed=is_claimed) if is_claimed or _may_be_a_list(name) else None
         if isinstance(content, str):
             texts[name] = content
         elif content is not None:
@@ -74,14 +85,14 @@ class _Skipped:
     reason: str
 
 
-def _content(root: Path, name: str, *, is_claimed: bool) -> str | _Skipped | None:
+def _content(root: Path, name: str, folders: dict[str, bool], *, is_claimed: bool) -> str | _Skipped | None:
     """Return a file's text, or why it was skipped; None for one that nobody would look at."""
     path = root / name
     try:
         size = path.stat().st_size
-        if not is_claimed and not (0 < size <= _SMALL and _may_be_a_list(name)):
+        if not is_claimed and not 0 < size <= _SMALL:
             return None
-        if not path.resolve().is_relative_to(root):
+        if not _is_inside(root, name, folders):
             return _Skipped("symbolic link out of the folder")
         if not path.is_file():
             return None
@@ -93,10 +104,20 @@ def _content(root: Path, name: str, *, is_claimed: bool) -> str | _Skipped | Non
     return _Skipped("binary") if b"\0" in data[:_SNIFFED] else decoded(data)
 
 
+def _is_inside(root: Path, name: str, folders: dict[str, bool]) -> bool:
+    """Answer whether a file lies below the root; each folder is followed once."""
+    path = root / name
+    if path.is_symlink():
+        return path.resolve().is_relative_to(root)
+    folder = name.rpartition("/")[0]
+    if folder not in folders:
+        folders[folder] = (root / folder).resolve().is_relative_to(root)
+    return folders[folder]
+
+
 def _may_be_a_list(name: str) -> bool:
     """Answer whether a file may hold one ref, or a few, for a script to read."""
-    path = PurePosixPath(name)
-    return path.suffix.lower() in {
+    return posixpath.splitext(posixpath.basename(name))[1].lower() in {
         "",
         ".txt",
         ".version",

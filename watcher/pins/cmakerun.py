@@ -225,7 +225,7 @@ def _nearest(name: str, path: str, checkout: Checkout) -> Value | None:
     pattern = re.compile(rf"^[ \t]*set\s*\(\s*{re.escape(name)}\s", re.IGNORECASE | re.MULTILINE)
     found: dict[int, dict[str, Text]] = {}
     for other, text in checkout.texts.items():
-        if other == path or name not in text or not is_cmake(other):
+        if other == path or not is_cmake(other) or name not in text:
             continue
         for match in pattern.finditer(text):
             value = _literal(other, text, match)

@@ -10,6 +10,7 @@ from watcher.pins import gitcommands
 from watcher.pins.address import Source, archive_urls, context_source, normalise, vcs_urls
 from watcher.pins.checkout import Checkout
 from watcher.pins.filters import filtered
+from watcher.pins.gomod import upstream_of
 from watcher.pins.refkind import is_commit
 from watcher.pins.scope import Scope
 from watcher.pins.sites import Pick, Site
@@ -24,6 +25,7 @@ class Shell(Protocol):
     sites: list[Site]
     picks: list[Pick]
     included: frozenset[str]
+    aliases: dict[str, str]
 
     def run(self, source: Text, scope: Scope) -> None:
         """Read a text as shell commands."""
@@ -149,7 +151,7 @@ def _shell(call: Call) -> None:
 
 def _run_file(call: Call, path: Text, arguments: tuple[Text, ...], *, is_sourced: bool = False) -> bool:
     """Read a script of the checkout where another one runs it; answer whether there is one."""
-    name = call.shell.checkout.find(path.chars, call.place.file)
+    name = call.shell.checkout.find(call.shell.aliases.get(path.chars, path.chars), call.place.file)
     text = call.shell.checkout.texts.get(name, "") if name else ""
     if not name or name in call.shell.included or name == call.place.file or not _is_shell(name, text):
         return False
@@ -419,9 +421,9 @@ def record(call: Call, text: Text, source: Source) -> None:
 
 _WITH_URL = {
     "cargo": ("--git", ("--rev", "--tag", "--branch")),
-    "repo": ("-u", ("-b",)),
-    "west": ("-m", ("--mr",)),
-    "git-repo": ("-u", ("-b",)),
+    "repo": ("-u", ("-b", "--manifest-branch")),
+    "west": ("-m", ("--mr", "--manifest-rev")),
+    "git-repo": ("-u", ("-b", "--manifest-branch")),
 }
 
 
@@ -481,16 +483,17 @@ def _npm(call: Call) -> None:
     _other(call)
 
 
-_GO = re.compile(r"(?P<repo>(?:github|gitlab)\.com/[\w.-]+/[\w.-]+)[^@\s]*@(?P<ref>[\w./-]+)")
+_GO = re.compile(r"(?P<module>[\w.-]+\.[\w-]+/[\w./~-]+)@(?P<ref>[\w./-]+)")
 
 
 def _go(call: Call) -> None:
     for text in call.argv[2:]:
         found = _GO.fullmatch(text.chars)
-        if found and is_commit(found["ref"]):
+        upstream = upstream_of(found["module"]) if found and is_commit(found["ref"]) else None
+        if found and upstream:
             call.shell.picks.append(
                 Pick(
-                    upstream=f"https://{found['repo']}", url=text, ref=text[found.start("ref") :], command=call.place,
+                    upstream=upstream, url=text, ref=text[found.start("ref") :], command=call.place,
                     guard=call.arm.guard, labels=call.arm.labels,
                 )
             )  # fmt: skip
@@ -546,7 +549,7 @@ HANDLERS: Mapping[str, Handler] = {
     **dict.fromkeys(_PREFIXES, _prefixed),
     **dict.fromkeys(_SHELL_NAMES, _shell),
     **dict.fromkeys(("head", "tail", "tr", "sort", "uniq", "grep", "egrep", "sed", "awk", "gawk", "cut"), _filter),
-    **dict.fromkeys(("jq", "yq", "wc", "perl", "python", "python3"), _unprinted),
+    **dict.fromkeys(("jq", "yq", "wc", "perl"), _unprinted),
     **dict.fromkeys((":", "true", "false", "test", "[", "trap", "mkdir", "rm", "ls"), _nothing),
     **dict.fromkeys(("apt-get", "apt", "yum", "dnf", "apk"), _nothing),
 }  # fmt: skip

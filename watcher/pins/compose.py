@@ -22,7 +22,7 @@ _SETTING = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*[\"']?
 
 def claims(path: str) -> bool:
     """Answer whether a file is one of compose: `compose.yaml`, `docker-compose.gpu.yml`."""
-    return _NAME.fullmatch(PurePosixPath(path).name) is not None
+    return _NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
 def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broken]:

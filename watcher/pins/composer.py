@@ -5,7 +5,6 @@ What comes by way of the public registry is a registry package, although its loc
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from watcher.pins import jsontext
 from watcher.pins.address import normalise
@@ -24,7 +23,7 @@ _DEVELOPMENT = re.compile(
 
 def claims(path: str) -> bool:
     """Answer whether a file is Composer's."""
-    return PurePosixPath(path).name in {"composer.json", "composer.lock"}
+    return path.rpartition("/")[2] in {"composer.json", "composer.lock"}
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

@@ -1,7 +1,6 @@
 """Conan: source archives of `conandata.yml`, and what a `conanfile.py` clones or gets."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from watcher.model import RefKind
 from watcher.pins import yamltext
@@ -21,7 +20,7 @@ _HINTS = {"tag": RefKind.TAG, "branch": RefKind.BRANCH}
 
 def claims(path: str) -> bool:
     """Answer whether a file is a recipe's."""
-    return PurePosixPath(path).name in {"conandata.yml", "conanfile.py"}
+    return path.rpartition("/")[2] in {"conandata.yml", "conanfile.py"}
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

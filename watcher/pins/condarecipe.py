@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import PurePosixPath
 
 from watcher.model import RefKind
 from watcher.pins.address import archive_source
@@ -32,7 +31,7 @@ _REFS: Mapping[str, RefKind | None] = {
 
 def claims(path: str) -> bool:
     """Answer whether a file is a recipe."""
-    return re.fullmatch(r"(?:meta|recipe)\.ya?ml(?:\.(?:in|j2|template))?", PurePosixPath(path).name) is not None
+    return re.fullmatch(r"(?:meta|recipe)\.ya?ml(?:\.(?:in|j2|template))?", path.rpartition("/")[2]) is not None
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

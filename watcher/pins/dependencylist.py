@@ -62,8 +62,8 @@ _LONGEST = 400
 
 def claims(path: str) -> bool:
     """Answer whether a file may be such a list: JSON and YAML that no other format reads."""
-    file = PurePosixPath(path)
-    is_data = file.suffix.lower() in {".json", ".json5", ".jsonc", ".yaml", ".yml"}
+    is_data = path.lower().endswith((".json", ".json5", ".jsonc", ".yaml", ".yml"))
+    file = PurePosixPath(path if is_data else "")
     return is_data and _OTHERS.fullmatch(file.stem) is None and _FOLDERS.search(path) is None
 
 

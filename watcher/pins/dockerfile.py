@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from watcher.pins.address import archive_source, context_source, vcs_urls
 from watcher.pins.checkout import Checkout
@@ -25,7 +24,7 @@ _SHEBANG = re.compile(r"#!\s*(?:/usr/bin/env\s+(?:-\S+\s+)*)?\S*?(?P<name>[\w.]+
 
 def claims(path: str) -> bool:
     """Answer whether a file is a Dockerfile by its name: `Dockerfile.rocm`, `rocm.Dockerfile`, `Containerfile`."""
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     return _NAME.fullmatch(name) is not None and _OTHER.fullmatch(name) is None
 
 
@@ -184,6 +183,7 @@ def _onbuild(build: _Build, instruction: Instruction) -> None:
 
 def _run(build: _Build, instruction: Instruction) -> None:
     inner = build.scope.copy()
+    build.reader.aliases.update(_mounted(instruction.flags))
     listed = _listed(instruction.head)
     if listed is not None:
         build.reader.execute([Fields(frozenset(), tuple(listed))], inner, instruction.place)
@@ -195,6 +195,20 @@ def _run(build: _Build, instruction: Instruction) -> None:
     else:
         build.reader.run(instruction.rest, inner)
     build.scope.folders = inner.folders
+
+
+_SOURCE = frozenset({"source", "src"})
+_TARGET = frozenset({"target", "dst", "destination"})
+
+
+def _mounted(flags: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield where the builder puts a single file of its context for one RUN, and that file."""
+    for flag in flags:
+        pairs = [part.partition("=") for part in flag.partition("=")[2].replace('"', "").split(",")]
+        source = next((value for key, _, value in pairs if key in _SOURCE), "")
+        target = next((value for key, _, value in pairs if key in _TARGET), "")
+        if source and target and not any(key == "from" for key, _, _ in pairs):
+            yield target, source
 
 
 def _listed(text: Text) -> list[Text] | None:
@@ -242,6 +256,8 @@ def _copy(build: _Build, instruction: Instruction) -> None:
     stage = next((flag.partition("=")[2].lower() for flag in instruction.flags if flag.startswith("--from=")), "")
     if len(words) >= 2 and stage in build.stages:  # noqa: PLR2004 - source and target
         _copy_clones(build, build.stages[stage], words)
+    if len(words) == 2 and not stage and not words[1].chars.endswith(("/", ".")):  # noqa: PLR2004 - source and target
+        build.reader.aliases[words[1].chars] = words[0].chars
     for heredoc in instruction.heredocs:
         target = words[-1].chars if words else ""
         if target.endswith((".sh", ".bash")):

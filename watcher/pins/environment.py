@@ -1,8 +1,8 @@
 """Conda environments: what their `pip:` section installs from a repository."""
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from watcher.pins import yamlnodes
 from watcher.pins.checkout import Checkout
@@ -23,9 +23,9 @@ _ITEM = re.compile(r"\s*-\s+(?P<quote>[\"']?)(?P<value>.*?)(?P=quote)\s*(?:\s#.*
 
 def claims(path: str) -> bool:
     """Answer whether a file may be a conda environment."""
-    file = PurePosixPath(path)
-    is_yaml = file.suffix.lower() in {".yml", ".yaml"}
-    return _NAME.fullmatch(file.name) is not None or (is_yaml and _FOLDER.fullmatch(file.parent.name) is not None)
+    folder, name = posixpath.split(path)
+    is_yaml = name.lower().endswith((".yml", ".yaml"))
+    return _NAME.fullmatch(name) is not None or (is_yaml and _FOLDER.fullmatch(posixpath.basename(folder)) is not None)
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

@@ -137,8 +137,31 @@ _EXPRESSION = re.compile(
 )
 
 
+_RANGE = re.compile(r"/(?P<first>(?:[^/\\]|\\.)+)/(?:,/(?P<last>(?:[^/\\]|\\.)+)/)?p")
+
+
+def _ranges(found: re.Match[str], lines: list[Text], *, is_extended: bool) -> Text | None:
+    """Print the lines from one that matches on to the next that ends the range."""
+    first = _compiled(found["first"], is_extended=is_extended)
+    last = _compiled(found["last"], is_extended=is_extended) if found["last"] else first
+    if first is None or last is None or not (_is_affordable(first, lines) and _is_affordable(last, lines)):
+        return None
+    kept: list[Text] = []
+    is_open = False
+    for line in lines:
+        if is_open:
+            kept.append(line)
+            is_open = last.search(line.chars) is None
+        elif first.search(line.chars):
+            kept.append(line)
+            is_open = bool(found["last"])
+    return _joined(kept, lines[0] if lines else None)
+
+
 def _sed(words: list[str], lines: list[Text]) -> Text | None:
-    """Read `sed s|old|new|`: new text, or the first group alone, which picks a part out."""
+    """Read `sed s|old|new|`: new text, or the first group alone, which picks a part out; and `sed -n /a/,/b/p`."""
+    if words[:1] in (["-n"], ["-nE"], ["-En"]) and len(words) > 1 and (lines_of := _RANGE.fullmatch(words[1])):
+        return _ranges(lines_of, lines, is_extended="E" in words[0])
     flags = {letter for word in words if re.fullmatch(r"-[A-Za-z]+", word) for letter in word[1:]}
     expressions = [found for word in words if (found := _EXPRESSION.fullmatch(word))]
     if flags - set("nEre") or len(expressions) != 1:

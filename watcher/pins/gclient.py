@@ -1,7 +1,6 @@
 """`DEPS` files of gclient: addresses with a revision behind `@`, put together from `vars`."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from watcher.pins.checkout import Checkout
 from watcher.pins.format import Broken
@@ -15,7 +14,7 @@ _TABLES = ("deps", "deps_os", "solutions")
 
 def claims(path: str) -> bool:
     """Answer whether a file is one of gclient's."""
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     return name in {"DEPS", ".gclient", ".DEPS.git"} or name.startswith("DEPS.")
 
 

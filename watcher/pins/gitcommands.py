@@ -9,7 +9,7 @@ from watcher.model import RefKind
 from watcher.pins.address import normalise
 from watcher.pins.sites import Pick, Site, is_upstream_ref
 from watcher.pins.text import UNKNOWN, Text
-from watcher.pins.values import Guard
+from watcher.pins.values import Guard, just
 
 if TYPE_CHECKING:
     from watcher.pins.commands import Call
@@ -121,7 +121,8 @@ def run(call: "Call") -> None:
     if name not in _SILENT:
         call.shell.print(None)
     if handler is not None:
-        handler(_taken_apart(call, folder, call.argv[at + 1 :], _WITH_VALUE.get(name, frozenset())))
+        with_value = _WITH_VALUE.get(name, frozenset())
+        handler(_taken_apart(call, folder, call.argv[at + 1 :], with_value, takes_paths=name in _TAKE_PATHS))
 
 
 def _folder(argv: tuple[Text, ...]) -> tuple[Text | None, int]:
@@ -138,7 +139,9 @@ def _folder(argv: tuple[Text, ...]) -> tuple[Text | None, int]:
     return folder, at
 
 
-def _taken_apart(call: "Call", folder: Text | None, argv: tuple[Text, ...], with_value: frozenset[str]) -> _Git:
+def _taken_apart(
+    call: "Call", folder: Text | None, argv: tuple[Text, ...], with_value: frozenset[str], *, takes_paths: bool
+) -> _Git:
     options: list[tuple[str, Text | None]] = []
     words: list[Text] = []
     at = 0
@@ -146,6 +149,9 @@ def _taken_apart(call: "Call", folder: Text | None, argv: tuple[Text, ...], with
         text = argv[at]
         at += 1
         if text.chars == "--":
+            if not takes_paths:  # what follows are still words, only no options
+                words += argv[at:]
+                break
             return _Git(call=call, folder=folder, options=options, words=tuple(words), has_paths=at < len(argv))
         if text.chars.startswith("--") and "=" in text.chars:
             cut = text.chars.index("=")
@@ -181,9 +187,6 @@ def _clone(git: _Git) -> None:
     words = git.words
     if words and words[0].chars == UNKNOWN and len(words) > 1 and normalise(words[1].chars):
         words = words[1:]  # options that the files do not tell
-    if not words and git.has_paths:
-        tail = [text for text in git.call.argv if text.chars != "--"]
-        words = tuple(text for text in tail[2:] if normalise(text.chars))[:1]
     if not words:
         return
     url = words[0]
@@ -400,7 +403,15 @@ def _fetch_head(git: _Git, site: Site, guard: Guard) -> list[Pick]:
     return [replace(pick, guard=pick.guard | git.call.arm.guard | guard) for pick in taken]
 
 
+def _ls_remote(git: _Git) -> None:
+    """Print one ref that is asked for: the commit beside it is what that ref is at."""
+    ref = git.words[1] if len(git.words) == 2 and normalise(git.words[0].chars) else None  # noqa: PLR2004 - URL REF
+    is_one = ref is not None and (ref.chars == "HEAD" or is_upstream_ref(ref.chars))
+    git.call.shell.print(just(ref) if ref is not None and is_one else None)
+
+
 _HANDLERS: Mapping[str, Callable[[_Git], object]] = {
+    "ls-remote": _ls_remote,
     "clone": _clone,
     "init": _init,
     "remote": _remote,
@@ -419,4 +430,6 @@ _HANDLERS: Mapping[str, Callable[[_Git], object]] = {
     "worktree": _worktree,
     "branch": _branch,
 }
+_TAKE_PATHS = frozenset({"checkout", "reset", "switch"})
+"""Commands whose words after `--` are paths; those of all others are words like the rest."""
 _SILENT = frozenset({*_HANDLERS, "config", "add", "commit", "apply", "clean"})

@@ -6,7 +6,6 @@ A released version comes from a registry of modules and is no pin; what `replace
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from watcher.model import Pin, RefKind
 from watcher.pins.address import repository_name
@@ -52,7 +51,7 @@ class _Use:
 
 def claims(path: str) -> bool:
     """Answer whether a file lists Go modules."""
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     return (
         name in {"go.mod", "go.work"} or name.endswith(".go.mod") or re.fullmatch(r"go\.[\w-]+\.mod", name) is not None
     )

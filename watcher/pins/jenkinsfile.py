@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from watcher.model import RefKind
 from watcher.pins import batch, powershell
@@ -37,7 +36,7 @@ _PARAMETER = re.compile(
 
 def claims(path: str) -> bool:
     """Answer whether a file is a Jenkinsfile."""
-    return _NAME.fullmatch(PurePosixPath(path).name) is not None
+    return _NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
 def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broken]:

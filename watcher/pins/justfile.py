@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from watcher.pins.builds import BuildReader, overrides
 from watcher.pins.checkout import Checkout
@@ -26,7 +25,7 @@ _SHELL = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
 
 def claims(path: str) -> bool:
     """Answer whether a file is a justfile."""
-    return _NAME.fullmatch(PurePosixPath(path).name) is not None
+    return _NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
 def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broken]:

@@ -28,7 +28,7 @@ _LISTS = ("resources", "bases", "components", "crds", "configurations", "generat
 
 def claims(path: str) -> bool:
     """Answer whether a file is a kustomization, or a chart's list of charts."""
-    return _NAME.fullmatch(PurePosixPath(path).name) is not None
+    return _NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

@@ -7,7 +7,6 @@ before the targets that need them. `$(MAKE) X=y` passes values on: the Makefile 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from watcher.pins.builds import Build, BuildReader, is_worth_reading, overrides, replaced, written_out
 from watcher.pins.checkout import Checkout
@@ -46,7 +45,7 @@ _MOST_FILES = 12
 
 def claims(path: str) -> bool:
     """Answer whether a file is a Makefile: `Makefile`, `GNUmakefile`, `Makefile-awq`, `Makefile.rocm`, `rules.mk`."""
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     return _FILE.fullmatch(name) is not None and _OTHER.fullmatch(name) is None
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from watcher.pins.checkout import Checkout
 from watcher.pins.format import Broken
@@ -16,7 +15,7 @@ _ENTRY = re.compile(r"\s*([\w.-]+)\s*[=:]\s*(.*?)\s*")
 
 def claims(path: str) -> bool:
     """Answer whether a file is a wrap of a subproject."""
-    return PurePosixPath(path).suffix == ".wrap"
+    return path.endswith(".wrap")
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

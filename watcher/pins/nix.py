@@ -31,8 +31,8 @@ _LOCATORS = {"github": "https://github.com/", "gitlab": "https://gitlab.com/", "
 
 def claims(path: str) -> bool:
     """Answer whether a file is Nix."""
-    file = PurePosixPath(path)
-    return file.suffix == ".nix" and not file.name.lower().startswith(("dockerfile", "containerfile"))
+    name = path.rpartition("/")[2]
+    return name.endswith(".nix") and not name.lower().startswith(("dockerfile", "containerfile"))
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

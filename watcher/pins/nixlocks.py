@@ -16,6 +16,8 @@ _HOSTS = {"github": "https://github.com/", "gitlab": "https://gitlab.com/", "sou
 
 def claims(path: str) -> bool:
     """Answer whether a file is one of these locks."""
+    if not path.endswith(("flake.lock", "sources.json")):
+        return False
     file = PurePosixPath(path)
     return file.name == "flake.lock" or (file.name == "sources.json" and file.parent.name in {"nix", "npins", ""})
 

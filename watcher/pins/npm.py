@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import PurePosixPath
 
 from watcher.model import RefKind
 from watcher.pins import jsontext
@@ -53,7 +52,7 @@ _FORGE_PAGE = re.compile(
 
 def claims(path: str) -> bool:
     """Answer whether a file describes a package of npm's kind."""
-    return PurePosixPath(path).name in {"package.json", "package.json5", "bower.json", "jsr.json", ".package.json"}
+    return path.rpartition("/")[2] in {"package.json", "package.json5", "bower.json", "jsr.json", ".package.json"}
 
 
 def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broken]:

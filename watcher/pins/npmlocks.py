@@ -36,7 +36,7 @@ _ENTRY = re.compile(r"^[ \t]+resolution:[^\n]*(?:\n[ ]{6,}[^\n]*){0,5}", re.MULT
 
 def claims(path: str) -> bool:
     """Answer whether a file is a lock file of npm's kind."""
-    return PurePosixPath(path).name in _NAMES
+    return path.rpartition("/")[2] in _NAMES
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from watcher.model import RefKind
 from watcher.pins.checkout import Checkout
@@ -20,7 +19,7 @@ _HINTS = {"tag": RefKind.TAG, "branch": RefKind.BRANCH}
 
 def claims(path: str) -> bool:
     """Answer whether a file is a build script of pacman."""
-    return PurePosixPath(path).name in {"PKGBUILD", "APKBUILD"}
+    return path.rpartition("/")[2] in {"PKGBUILD", "APKBUILD"}
 
 
 def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broken]:

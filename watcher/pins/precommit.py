@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 from watcher.pins import yamltext
 from watcher.pins.address import normalise, vcs_urls
@@ -19,7 +18,7 @@ _FROZEN = re.compile(r"#\s*(?:frozen|was|from):\s*(\S+)")
 
 def claims(path: str) -> bool:
     """Answer whether a file lists repositories of hooks."""
-    return _NAME.fullmatch(PurePosixPath(path).name) is not None
+    return _NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

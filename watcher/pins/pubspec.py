@@ -1,7 +1,6 @@
 """Dart's `pubspec.yaml` and `pubspec.lock`: packages with a git source."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from watcher.pins import yamlnodes
 from watcher.pins.checkout import Checkout
@@ -15,7 +14,7 @@ _SECTIONS = ("dependencies", "dev_dependencies", "dependency_overrides")
 
 def claims(path: str) -> bool:
     """Answer whether a file is pub's."""
-    return PurePosixPath(path).name in {"pubspec.yaml", "pubspec.yml", "pubspec.lock", "pubspec_overrides.yaml"}
+    return path.rpartition("/")[2] in {"pubspec.yaml", "pubspec.yml", "pubspec.lock", "pubspec_overrides.yaml"}
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
 
 from watcher.pins import tomltext
 from watcher.pins.address import archive_source, normalise
@@ -35,7 +34,7 @@ _COMMANDS = re.compile(
 
 def claims(path: str) -> bool:
     """Answer whether a file is a project's own description in TOML."""
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     return (
         name in _NAMES
         or re.fullmatch(r"pyproject(?:[._-][\w.-]+)?\.toml|(?:[\w.-]+[._-])pyproject\.toml", name) is not None

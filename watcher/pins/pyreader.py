@@ -226,11 +226,20 @@ class PyReader:
                 self._block(node.body, frame)
         else:
             self._quietly(node.test, frame)
-            self._arms([(test, node.body), ("", node.orelse)], frame)
+            self._arms([(test, node.body), ("", node.orelse)], frame, self._question(node.test, frame))
 
-    def _arms(self, bodies: list[tuple[str, list[ast.stmt]]], frame: _Frame) -> None:
+    def _question(self, test: ast.expr, frame: _Frame) -> str | None:
+        """Return a name for `x == "a"` that is the same wherever the same x is asked the same."""
+        match test:
+            case ast.Compare(left=ast.Name() as left, ops=[ast.Eq()], comparators=[ast.Constant(value=str(wanted))]):
+                value = cases(self._value(left, frame))
+                if len(value) == 1 and value[0].text:
+                    return f"?{value[0].text.key}@{value[0].text.place()}={wanted}"
+        return None
+
+    def _arms(self, bodies: list[tuple[str, list[ast.stmt]]], frame: _Frame, question: str | None = None) -> None:
         """Follow the arms of a branch, each on a state of its own, and put the states together."""
-        point = self.shell.point()
+        point = question or self.shell.point()
         arms: list[tuple[Guard, Scope]] = []
         names: list[tuple[Guard, dict[str, PyValue]]] = []
         for at, (label, body) in enumerate(bodies):
@@ -485,6 +494,8 @@ class PyReader:
 
     def _either(self, node: ast.IfExp, frame: _Frame) -> PyValue:
         self._quietly(node.test, frame)
+        if ast.unparse(node.test) == ast.unparse(node.body):  # a default for what somebody outside may give
+            return self._first_known([self._value(node.body, frame), self._value(node.orelse, frame)])
         point, label = self.shell.point(), ast.unparse(node.test)[:120]
         arms = []
         for at, (name, branch) in enumerate(((label, node.body), ("", node.orelse))):

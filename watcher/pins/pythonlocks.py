@@ -6,7 +6,6 @@ packages ask for (`requires-dist`, overrides, constraints) repeats the project's
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 from urllib.parse import parse_qsl
 
 from watcher.pins import jsontext, tomltext
@@ -26,7 +25,7 @@ _PACKAGE = re.compile(r"^(?=\[\[packages?\]\])", re.MULTILINE)
 
 def claims(path: str) -> bool:
     """Answer whether a file is a lock file of a Python tool."""
-    return _NAME.fullmatch(PurePosixPath(path).name) is not None
+    return _NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

@@ -25,9 +25,11 @@ _MOST = 20_000
 
 def claims(path: str) -> bool:
     """Answer whether a file may be a manifest; Android's `AndroidManifest.xml` is another thing."""
+    if not path.endswith(".xml"):
+        return False
     file = PurePosixPath(path)
     is_named = _NAME.fullmatch(file.name) is not None or bool(_FOLDERS & set(file.parts[:-1]))
-    return file.suffix == ".xml" and is_named and file.name != "AndroidManifest.xml"
+    return is_named and file.name != "AndroidManifest.xml"
 
 
 def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broken]:

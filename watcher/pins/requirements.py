@@ -1,8 +1,8 @@
 """Requirements and constraints files of pip: VCS addresses and source archives."""
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from packaging.requirements import InvalidRequirement, Requirement
 
@@ -25,9 +25,9 @@ _CHECKED = 1_000
 
 def claims(path: str) -> bool:
     """Answer whether a file is a list for `pip install -r` or `-c`."""
-    file = PurePosixPath(path)
-    is_list = file.suffix.lower() in {".txt", ".in", ".pip"}
-    return _NAME.fullmatch(file.name) is not None or (is_list and bool(_FOLDER.fullmatch(file.parent.name)))
+    folder, name = posixpath.split(path)
+    is_list = name.lower().endswith((".txt", ".in", ".pip"))
+    return _NAME.fullmatch(name) is not None or (is_list and bool(_FOLDER.fullmatch(posixpath.basename(folder))))
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

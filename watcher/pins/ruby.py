@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import PurePosixPath
 
 from watcher.model import RefKind
 from watcher.pins.checkout import Checkout
@@ -37,7 +36,7 @@ _POD = re.compile(r"^    :(?P<key>git|commit|tag|branch): (?P<quote>[\"']?)(?P<v
 
 def claims(path: str) -> bool:
     """Answer whether a file lists gems or pods."""
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     return (
         name in _MANIFESTS
         or name in _LOCKS

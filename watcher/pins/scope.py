@@ -90,7 +90,7 @@ class Scope:
         """Remember that a clone stands in a folder."""
         for guard, path in self.paths(folder):
             others = self.folders.pop(path, ())
-            kept = tuple(other for other in others if other[1] is site or not is_compatible(other[0], guard))
+            kept = tuple(other for other in others if _is_again(other[1], site) or not is_compatible(other[0], guard))
             self.folders[path] = (*kept, (guard, site))[-MOST:]
 
     def sites(self, folder: Text | None = None) -> list[tuple[Guard, Site]]:
@@ -122,6 +122,13 @@ class Scope:
             if posixpath.basename(other) == name and not (_is_fixed(path) and _is_fixed(other))
         ]
         return alike[-1] if alike else ()
+
+
+def _is_again(old: Site, new: Site) -> bool:
+    """Answer whether a clone is another try at the same: what is checked out later is meant for either."""
+    if old is new:
+        return True
+    return bool(old.origin and new.origin and old.origin.upstream == new.origin.upstream and not old.picks)
 
 
 _FOREIGN = re.compile(r"third[-_]?party|3rd[-_]?party|extern|vendor|submodules?|deps|modules", re.IGNORECASE)

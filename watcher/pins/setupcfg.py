@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from watcher.pins.checkout import Checkout
 from watcher.pins.entries import requirement
@@ -22,7 +21,7 @@ _COMMANDS = re.compile(r"commands(?:_pre|_post)?|install_command")
 
 def claims(path: str) -> bool:
     """Answer whether a file holds options of setuptools or tox."""
-    return PurePosixPath(path).name in {"setup.cfg", "tox.ini", ".pre-tox.ini"}
+    return path.rpartition("/")[2] in {"setup.cfg", "tox.ini", ".pre-tox.ini"}
 
 
 def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broken]:

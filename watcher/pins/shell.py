@@ -7,6 +7,8 @@ strings. Both arms of a branch are read. Nothing is run, nothing is looked up; w
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import partial
 
 from tree_sitter import Node
 
@@ -16,8 +18,8 @@ from watcher.pins.conditions import Condition, condition
 from watcher.pins.scope import Array, Function, Scope, join
 from watcher.pins.sites import Pick, Sighting, Site
 from watcher.pins.syntax import Script, between, chain
-from watcher.pins.text import Place, Text, joined, unknown, written
-from watcher.pins.values import MOST, Case, Choice, Guard, Value, distinct, is_compatible, just, named
+from watcher.pins.text import UNKNOWN, Place, Text, joined, unknown, written
+from watcher.pins.values import MOST, Case, Choice, Guard, Value, distinct, is_compatible, just, named, tagged
 from watcher.pins.words import Expander, Fields
 
 _STEPS = 12_000
@@ -32,7 +34,7 @@ _RUNS = 6
 """How often one file runs another before the further times are taken to be like those."""
 _LIVE = re.compile(
     r"\bgit\b[^\n]{0,200}\b(?:clone|fetch|checkout|switch|reset|remote|submodule|pull|subtree|archive)\b"
-    r"|\bclone\b|\.git\b|--git\b|\b(?:npm|yarn|pnpm|go) [^\n]{0,200}[#@]"
+    r"|\bclone\b|\.git\b|--git\b|\b(?:repo|west) init\b|\b(?:npm|yarn|pnpm|go) [^\n]{0,200}[#@]"
     r"|git\+|/archive/|codeload|raw\.github|(?:tar|zip)ball|/snapshot/"
 )
 _WORDS = re.compile(r"[\w-]+")
@@ -59,6 +61,8 @@ class Reader:
         """Each full commit id → the places that write it in some command."""
         self.included: frozenset[str] = frozenset()
         """Files being read now, so that one which includes itself ends."""
+        self.aliases: dict[str, str] = {}
+        """Path at which a file of the checkout is put under another name → its path there."""
         self._expander = Expander(self._substituted)
         self._steps = 0
         self._limit = _STEPS
@@ -247,7 +251,7 @@ class Reader:
             arm = scope.copy(guard)
             if test is not None:
                 _refine(test, arm, is_yes=is_yes)
-            body(arm)
+            self._printing(guard, partial(body, arm))
             arms.append((guard, arm))
         join(scope, arms)
 
@@ -294,6 +298,11 @@ class Reader:
             if len(value) == 1 and "$(" not in value[0].text.key
             else self.point()
         )
+        if subject is not None and len(value) == 1 and _ARGUMENT.fullmatch(script.text(subject).chars):
+            chosen = _matching(value[0].text.chars, patterns)
+            if chosen is not None:  # an argument is what it is; a variable may be set from outside
+                self._block(script, _after_pattern(items[chosen]), scope)
+                return
         is_total = any("*" in pattern for pattern in patterns)
         count = len(items) + (not is_total)
         arms: list[tuple[Guard, Scope]] = []
@@ -304,7 +313,7 @@ class Reader:
                 continue
             arm = scope.copy(guard)
             if number < len(items):
-                self._block(script, _after_pattern(items[number]), arm)
+                self._printing(guard, partial(self._block, script, _after_pattern(items[number]), arm))
             arms.append((guard, arm))
         join(scope, arms)
 
@@ -361,6 +370,9 @@ class Reader:
                     self._block(script, body.children, scope)
                     scope.is_alive = True
             return
+        if body is not None and scope.arguments and any(_ARGUMENTS.search(script.text(test).chars) for test in tests):
+            self._each_argument(script, body, scope)
+            return
         arm = scope.copy()
         for name in reads[1] if reads else ():
             arm.assign(name, just(unknown(name, script.text(node).place())))
@@ -369,6 +381,15 @@ class Reader:
             self._block(script, body.children, arm)
         arm.is_alive = True
         join(scope, [(frozenset(), arm)])
+
+    def _each_argument(self, script: Script, body: Node, scope: Scope) -> None:
+        """Read the body of `while [ $# -gt 0 ]` for as long as a `shift` in it leaves arguments."""
+        for _ in range(_LOOPS):
+            before = scope.arguments
+            self._block(script, body.children, scope)
+            scope.is_alive = True
+            if not scope.arguments or scope.arguments == before:
+                return
 
     # --- functions ---------------------------------------------------------------------------------------------------
 
@@ -551,7 +572,7 @@ class Reader:
             call = commands.Call(
                 argv=argv, place=place, stdin=stdin, target=target, separator=separator, arm=arm, shell=self
             )
-            commands.run(call)
+            self._printing(guard, partial(commands.run, call))
             if not is_single:
                 arms.append((guard, arm))
         if arms:
@@ -658,13 +679,15 @@ class Reader:
             return None
         value: Value = just(Text())
         for part in printed:
-            value = distinct(
-                Case(joined((a.text, b.text)), a.guard | b.guard)
-                for a in value
-                for b in part
-                if is_compatible(a.guard, b.guard)
-            )
-        return value
+            value = distinct(_continued(value, part))
+        return just(value[0].text) if len(value) == 1 else value
+
+    def _printing(self, guard: Guard, action: Callable[[], None]) -> None:
+        """Do what happens in one arm of a branch, and remember that what it prints is printed there alone."""
+        start = len(self._printed or ())
+        action()
+        if guard and self._printed is not None:
+            self._printed[start:] = [tagged(value, guard) for value in self._printed[start:]]
 
     def print(self, value: Value | None) -> None:
         """Remember what a command prints, where somebody reads it; None for something unknown."""
@@ -683,6 +706,16 @@ class Reader:
         scope.folders = inner.folders
         stripped = distinct(Case(_without_line_end(case.text), case.guard) for case in value or ())
         return stripped or just(unknown(f"$({source.chars[:40]}){source.place().line}", source.place()))
+
+
+def _continued(value: Value, part: Value) -> Iterable[Case]:
+    """Yield what is printed once a part more is; a part of another arm of a branch stands for itself."""
+    for a in value:
+        for b in part:
+            if is_compatible(a.guard, b.guard):
+                yield Case(joined((a.text, b.text)), a.guard | b.guard)
+    yield from (a for a in value if not any(is_compatible(a.guard, b.guard) for b in part))
+    yield from (b for b in part if not any(is_compatible(a.guard, b.guard) for a in value))
 
 
 _COMMIT = re.compile(r"(?<![0-9a-fA-F])[0-9a-f]{40}(?![0-9a-fA-F])")
@@ -738,6 +771,18 @@ def _later_clauses(node: Node) -> list[Node]:
             later.append(sibling)
         sibling = sibling.next_sibling
     return later
+
+
+_ARGUMENTS = re.compile(r"\$\{?#\}?(?![\w}])|\$\{?1\b")
+_ARGUMENT = re.compile(r"\"?\$(?:1|\{1\})\"?")
+
+
+def _matching(chars: str, patterns: Sequence[Sequence[str]]) -> int | None:
+    """Return the first case whose pattern matches what is known to the last character."""
+    if not chars or UNKNOWN in chars:
+        return None
+    plain = [[re.sub(r"[\"'\\]", "", pattern) for pattern in one] for one in patterns]
+    return next((at for at, one in enumerate(plain) if any(fnmatchcase(chars, pattern) for pattern in one)), None)
 
 
 def _after_pattern(item: Node) -> list[Node]:

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from pathlib import PurePosixPath
 
+from watcher.pins import inlinedocker
 from watcher.pins.checkout import Checkout
 from watcher.pins.format import Broken
 from watcher.pins.scope import Scope
@@ -20,7 +20,7 @@ _SCRIPT = re.compile(r"[\w./-]+\.(?:sh|bash)\b")
 
 def claims(path: str) -> bool:
     """Answer whether a file may be a shell script: by its suffix, or because it has none and may start with `#!`."""
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     return name.endswith(_SUFFIXES) or ("." not in name and name not in {"LICENSE", "Makefile", "Dockerfile"})
 
 
@@ -33,6 +33,7 @@ def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broke
     reader = Reader(checkout)
     reader.run(written(text, path), Scope(cwd=just(unknown("start", Place(path, 1)))))
     yield from reader.finish()
+    yield from inlinedocker.sightings(path, text, checkout)
     if reader.is_exhausted:
         yield Broken(file=path, line=1, reason="too much to follow: what comes late in this file was not read")
 

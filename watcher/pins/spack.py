@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import PurePosixPath
 
 from watcher.model import RefKind
 from watcher.pins.checkout import Checkout
@@ -20,7 +19,7 @@ _HINTS = {"tag": RefKind.TAG, "branch": RefKind.BRANCH, "commit": None}
 
 def claims(path: str) -> bool:
     """Answer whether a file is a recipe by its name."""
-    return PurePosixPath(path).name == "package.py"
+    return path.rpartition("/")[2] == "package.py"
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from watcher.model import RefKind
 from watcher.pins import jsontext
@@ -21,9 +20,10 @@ _REFS = {"revision": None, "exact": RefKind.TAG, "branch": RefKind.BRANCH}
 
 def claims(path: str) -> bool:
     """Answer whether a file is the Swift package manager's."""
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     return (
-        name in {"Package.swift", "Package.resolved"} or re.fullmatch(r"Package@swift-[\d.]+\.swift", name) is not None
+        name in {"Package.swift", "Package.resolved", "project.pbxproj"}
+        or re.fullmatch(r"Package@swift-[\d.]+\.swift", name) is not None
     )
 
 
@@ -31,6 +31,8 @@ def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:
     """Find the packages of a manifest that name one ref, or the revisions of a lock."""
     if path.endswith(".resolved"):
         yield from _resolved(path, text)
+    elif path.endswith(".pbxproj"):
+        yield from _referenced(path, text)
     else:
         yield from _listed(path, text)
 
@@ -51,6 +53,29 @@ def _listed(path: str, text: str) -> Iterator[Sighting | Broken]:
     rest = lines.text.find(".package(", found.end() if found else 0)
     if rest >= 0:
         yield Broken(file=path, line=lines.line(rest), reason="expected `)` behind `.package(`")
+
+
+_REFERENCE = re.compile(
+    r"isa = XCRemoteSwiftPackageReference;\s*repositoryURL = \"?(?P<url>[^\s\";]+)\"?;\s*"
+    r"requirement = \{(?P<body>[^{}]*)\}"
+)
+_SETTING = re.compile(r"\b(?P<key>\w+) = \"?(?P<value>[^\";\n]+)\"?;")
+_KINDS = {"branch": "branch", "revision": "revision", "exactVersion": "version"}
+
+
+def _referenced(path: str, text: str) -> Iterator[Sighting | Broken]:
+    """Read what an Xcode project takes at one ref; a range of versions is none."""
+    lines = Lines(text, path)
+    for found in _REFERENCE.finditer(text):
+        start, end = found.span("body")
+        settings = {one["key"]: one for one in _SETTING.finditer(text, start, end)}
+        kind = settings["kind"]["value"] if "kind" in settings else ""
+        ref = settings.get(_KINDS.get(kind, ""))
+        if ref is not None:
+            hint = {"branch": RefKind.BRANCH, "exactVersion": RefKind.TAG}.get(kind)
+            sighting = entry(lines.cut(*found.span("url")), lines.cut(*ref.span("value")), hint=hint)
+            if sighting is not None:
+                yield sighting
 
 
 def _resolved(path: str, text: str) -> Iterator[Sighting | Broken]:

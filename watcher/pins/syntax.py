@@ -1,5 +1,6 @@
 """The grammar of a shell script: a tree whose nodes know their text."""
 
+import re
 from collections.abc import Iterator
 
 import tree_sitter_bash
@@ -7,13 +8,16 @@ from tree_sitter import Language, Node, Parser
 
 from watcher.pins.text import Text
 
+_FOREIGN = re.compile(r"[^\x00-\xff]")
+"""What the grammar's scanner looks up in a C table that ends at 255: beyond it a script could end the process."""
+
 
 class Script:
     """A parsed text."""
 
     def __init__(self, source: Text) -> None:
         self.source = source
-        encoded = source.chars.encode()
+        encoded = _FOREIGN.sub("\u00a4", source.chars).encode()
         self.root: Node = Parser(Language(tree_sitter_bash.language())).parse(encoded).root_node
         self._offsets = None if len(encoded) == len(source.chars) else _char_offsets(encoded)
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from watcher.pins import hcltext
 from watcher.pins.address import normalise
@@ -23,7 +22,7 @@ _DEEPEST = 12
 
 def claims(path: str) -> bool:
     """Answer whether a file holds modules of Terraform or units of Terragrunt."""
-    name = PurePosixPath(path).name.lower()
+    name = path.rpartition("/")[2].lower()
     return name.endswith((".tf", ".tofu")) or name in {"terragrunt.hcl", "root.hcl", "terragrunt.stack.hcl"}
 
 

@@ -55,8 +55,8 @@ class Text:
     __slots__ = ("_starts", "chars", "spans")
 
     def __init__(self, spans: Iterable[Span] = ()) -> None:
-        self.spans = tuple(span for span in spans if span.chars)
-        self.chars = "".join(span.chars for span in self.spans)
+        self.spans = tuple([span for span in spans if span.chars])
+        self.chars = self.spans[0].chars if len(self.spans) == 1 else "".join([span.chars for span in self.spans])
         self._starts: list[int] | None = None
 
     def __add__(self, other: "Text") -> "Text":

@@ -1,7 +1,6 @@
 """vcpkg's manifests: the baseline is a commit of a registry, and a registry is a git repository."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from watcher.model import RefKind
 from watcher.pins import jsontext
@@ -17,7 +16,7 @@ _BUILTIN = "https://github.com/microsoft/vcpkg"
 
 def claims(path: str) -> bool:
     """Answer whether a file is a manifest or its configuration."""
-    return PurePosixPath(path).name in {"vcpkg.json", "vcpkg-configuration.json"}
+    return path.rpartition("/")[2] in {"vcpkg.json", "vcpkg-configuration.json"}
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

@@ -16,9 +16,10 @@ _FOLDERS = frozenset({"submanifests", "zephyr"})
 
 def claims(path: str) -> bool:
     """Answer whether a file may be a manifest of west or describe a module."""
+    if not path.endswith((".yml", ".yaml")):
+        return False
     file = PurePosixPath(path)
-    is_named = file.stem.startswith("west") or file.stem.endswith("west") or bool(_FOLDERS & set(file.parts[:-1]))
-    return file.suffix in {".yml", ".yaml"} and is_named
+    return file.stem.startswith("west") or file.stem.endswith("west") or bool(_FOLDERS & set(file.parts[:-1]))
 
 
 def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:

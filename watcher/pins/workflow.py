@@ -55,11 +55,10 @@ _TELLING = re.compile(
 
 def claims(path: str) -> bool:
     """Answer whether a file is a workflow or an action."""
-    file = PurePosixPath(path)
-    if file.suffix not in {".yml", ".yaml"}:
+    if not path.endswith((".yml", ".yaml")):
         return False
     return (
-        file.stem == "action"
+        PurePosixPath(path).stem == "action"
         or re.search(r"(?:^|/)\.(?:github|gitea|forgejo)/(?:workflows|actions)/", path) is not None
     )
 
@@ -155,6 +154,8 @@ class _Flow:
     calls: list[_Call] = field(default_factory=list)
     contexts: dict[str, Value] = field(default_factory=dict)
     """`inputs.x`, `matrix.x`, `steps.id.outputs.x` … → what it may be."""
+    depth: int = 0
+    """How many calls lead here."""
 
     def __post_init__(self) -> None:
         self.reader = BuildReader(self.checkout)
@@ -182,6 +183,10 @@ class _Flow:
         yield from overrides([*builds, *self.builds], self.checkout)
         if any(reader.is_exhausted for reader in self.readers):
             yield Broken(file=self.path, line=1, reason="too much to follow: what comes late in this file was not read")
+
+    def output(self, text: Text) -> Value:
+        """Return what an output of the file may be, once it is read."""
+        return self._value(text, {})
 
     # --- contexts -----------------------------------------------------------------------------------------------------
 
@@ -281,11 +286,14 @@ class _Flow:
         inner = self._env(job.get("env"), env)
         uses = job.text("uses")
         if uses:
-            self._use(uses, job, inner, Scope(cwd=just(unknown("workspace", uses.place())), labels=(name,)))
+            scope = Scope(cwd=just(unknown("workspace", uses.place())), labels=(name,))
+            self._use(uses, job, inner, scope, f"needs.{name}")
         self._steps(name, job, inner, _default_shell(job))
         for key, leaf in job.table("outputs").entries:
             if isinstance(leaf, Leaf):
-                self.contexts[f"needs.{name}.outputs.{key.chars}"] = self._value(leaf.text, inner)
+                value = self._value(leaf.text, inner)
+                self.contexts[f"needs.{name}.outputs.{key.chars}"] = value
+                self.contexts[f"jobs.{name}.outputs.{key.chars}"] = value
 
     def _steps(self, name: str, job: Table, env: Mapping[str, Value], shell: str) -> None:
         scope = Scope(cwd=just(unknown("workspace", job.place)), labels=(name,) if name else ())
@@ -307,7 +315,8 @@ class _Flow:
     def _step(self, step: Table, scope: Scope, shell: str) -> None:
         uses, run = step.text("uses"), step.text("run")
         if uses:
-            self._use(uses, step, scope.variables, scope)
+            identity = step.text("id")
+            self._use(uses, step, scope.variables, scope, f"steps.{identity.chars}" if identity else "")
         if run is None:
             return
         folder = step.text("working-directory")
@@ -332,10 +341,10 @@ class _Flow:
 
     # --- uses ---------------------------------------------------------------------------------------------------------
 
-    def _use(self, uses: Text, step: Table, env: Mapping[str, Value], scope: Scope) -> None:
+    def _use(self, uses: Text, step: Table, env: Mapping[str, Value], scope: Scope, caller: str) -> None:
         inputs = step.table("with")
         if uses.chars.startswith("./"):
-            self._call(uses, inputs, env)
+            self._call(uses, inputs, env, caller)
         found = _USES.fullmatch(uses.chars)
         if found and "${{" not in uses.chars:
             upstream = normalise(f"{found['base'] or 'https://github.com/'}{found['repo']}")
@@ -355,13 +364,16 @@ class _Flow:
             self._scripts(inputs, scope)
         self._build(inputs, env, scope)
 
-    def _call(self, uses: Text, inputs: Table, env: Mapping[str, Value]) -> None:
+    def _call(self, uses: Text, inputs: Table, env: Mapping[str, Value], caller: str) -> None:
         path = posixpath.normpath(uses.chars)
         names = [path] if path.endswith((".yml", ".yaml")) else [f"{path}/action.yml", f"{path}/action.yaml"]
         file = next((name for name in names if name in self.checkout.texts), None)
         if file is not None and file != self.path:
             values = {key.chars: self._value(leaf.text, env) for key, leaf in inputs.entries if isinstance(leaf, Leaf)}
             self.calls.append(_Call(file, values))
+            if caller and self.depth < _DEEPEST and len(self.calls) <= _MOST_CALLS:
+                for name, value in _outputs(file, values, self).items():
+                    self.contexts[f"{caller}.outputs.{name}"] = value
 
     def _checked_out(self, inputs: Table, env: Mapping[str, Value], scope: Scope) -> None:
         """Read a checkout of another repository: `repository`, `ref`, `path`."""
@@ -511,6 +523,21 @@ def _spread(found: re.Match[str], piece: Text) -> Text:
     """Let each line of `{ echo a=1; echo b=2; } >> "$GITHUB_OUTPUT"` put out what it prints itself."""
     body = piece[found.start("body") - found.start() : found.end("body") - found.start()]
     return rewritten(body, _ECHO, lambda _, line: joined((line, beside(f" {found['target']}", line))))
+
+
+def _outputs(file: str, given: Mapping[str, Value], caller: _Flow) -> dict[str, Value]:
+    """Return what a workflow or an action of the same checkout puts out for its caller."""
+    root = yamltext.read(caller.checkout.texts[file], file).root
+    if not isinstance(root, Table):
+        return {}
+    declared = [*root.table("outputs").entries, *root.table("on", "workflow_call", "outputs").entries]
+    values = {key.chars: node.text("value") for key, node in declared if isinstance(node, Table)}
+    if not values:
+        return {}
+    flow = _Flow(path=file, checkout=caller.checkout, own=caller.own, depth=caller.depth + 1)
+    flow.read(root, given)
+    found = {name: flow.output(text) for name, text in values.items() if text is not None}
+    return {name: value for name, value in found.items() if any(case.text.is_known for case in value)}
 
 
 # --- parts of a file --------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ _MOST_LINES = 2_000
 
 def claims(path: str) -> bool:
     """Answer whether a file is a recipe, an append to one, or an include."""
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     return name.endswith((".bb", ".bbappend", ".bbclass")) or (name.endswith(".inc") and _is_layer(path))
 
 
