@@ -144,7 +144,7 @@ class History:
         """Return a commit as a fix, graded, or None for what is none; paths that begin with `without` are not seen."""
         change = self.change(oid)
         paths = [path for path in self._paths(change) if not path.path.startswith(without)]
-        return judge_fix("", change, paths, self.commits, repair=materials.shape(self.mirror, change))
+        return judge_fix("", change, paths, self.commits, repair=materials.shape(self.mirror, change), silent=True)
 
     def _tip(self, full: str) -> Oid | None:
         return self.advertisement.tip(full)

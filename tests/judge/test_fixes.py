@@ -1,5 +1,7 @@
 """Is a change a fix, and why do we say so?"""
 
+import re
+
 import pytest
 
 from tests.judge.picture import UPSTREAM, drawn, named
@@ -20,14 +22,13 @@ def paths(*names, status="M"):
     )
 
 
-def judge(message, *altered, lines=10, wanted=(), text=SQUASH, **messages):
+def judge(message, *altered, lines=10, wanted=(), text=SQUASH, silent=False, **messages):
     """Return what a change with this message is, as a fix or None."""
     landing = "M" if text == MERGE else "S"
     it = drawn(text, messages={landing: message, **messages})
     repair = Repair(landing=named(landing), bound=None, anchors=(), added=lines, removed=0)
-    return judge_fix(
-        UPSTREAM, it.change(landing), paths(*(altered or ("src/pool.py",))), it.commits, repair=repair, wanted=wanted
-    )
+    altered = paths(*(altered or ("src/pool.py",)))
+    return judge_fix(UPSTREAM, it.change(landing), altered, it.commits, repair=repair, wanted=wanted, silent=silent)
 
 
 def grade(*args, **more):
@@ -67,6 +68,10 @@ CERTAIN, LIKELY, POSSIBLE = Grade
         ("Add a check against double release", None),
         ("Support crash dumps", None),
         ("Bump version to fix the build", None),
+        # A tag in brackets is a type
+        ("[Bugfix] free the pool once", LIKELY),
+        ("[Feature] repair the broken pool", None),
+        ("[CI] Fix crash", None),
         # Title and body
         ("Fix the pool\n\nThe second release corrupts memory.", LIKELY),
         ("Fix the pool\n\nFixes #12", LIKELY),
@@ -80,6 +85,7 @@ CERTAIN, LIKELY, POSSIBLE = Grade
         ("Free the pool once\n\nCVE-2026-12345", CERTAIN),
         ("Free the pool once (GHSA-abcd-ef12-34gh)", CERTAIN),
         ('Revert "Free the pool"\n\nThis reverts commit abcdef1234.', LIKELY),
+        ("Merge commit from fork", CERTAIN),
         ("", None),
     ],
 )
@@ -108,8 +114,8 @@ def test_the_work_of_a_merge_speaks():
     message = "Merge pull request #95 from someone/pool\n\nFree the pool once"
     found = judge(message, text=MERGE, X="Guard", Y="Stop\n\nPausing twice released a stale handle and crashed.")
     assert POSSIBLE is found.grade
-    assert [("body", "message says 'Pausing twice released a stale handle and crashed.'")] == [
-        (item.signal, item.detail) for item in found.evidence if item.weight > 0 and item.signal != "shape"
+    assert ["message says 'Pausing twice released a stale handle and crashed.'"] == [
+        item.detail for item in found.evidence if item.signal == "harm"
     ]
 
 
@@ -141,12 +147,35 @@ def test_shipped_paths():
 def test_shape():
     """A test beside it and a small size speak for a fix, a new file and a large size against it."""
     message = "Free the pool once\n\nCloses #12"
+    score = {
+        name: sum(item.weight for item in judge(message, *altered, lines=lines, silent=True).evidence)
+        for name, altered, lines in (
+            ("plain", ("src/pool.py",), 10),
+            ("tested", ("src/pool.py", "tests/test_pool.py"), 10),
+            ("larger", ("src/pool.py",), 100),
+            ("adding", ("src/pool.py", "+src/new.py"), 10),
+        )
+    }
+    assert score["tested"] > score["plain"] > max(score["larger"], score["adding"])
     assert POSSIBLE is grade(message)
-    assert LIKELY is grade(message, "src/pool.py", "tests/test_pool.py")
-    assert None is grade(message, lines=100_000)
-    assert None is grade(message, "src/pool.py", "+src/new.py")
-    assert LIKELY is grade("fix: once", lines=100)
-    assert POSSIBLE is grade("fix: once", lines=100_000)
+    assert None is grade(message, "src/pool.py", "+src/new.py", lines=100_000)
+    assert LIKELY is grade("fix: once", lines=100_000)
+
+
+def test_a_shape_alone_bothers_nobody():
+    """A change that nothing is said of is no fix; asked for the score alone, its shape may make a possible one."""
+    assert None is grade("Free the pool once")
+    assert POSSIBLE is grade("Free the pool once", silent=True)
+    assert None is grade("Free the pool once", "src/pool.py", "+src/new.py", lines=100_000, silent=True)
+
+
+def test_the_score_is_the_sum_of_what_is_shown():
+    """Every weight that decides is on a receipt, also those that speak against."""
+    found = judge("Fix a crash in the new pool\n\nIt fails because the list is empty.", "src/pool.py", "docs/pool.md")
+    for item in found.evidence:
+        told = [float(word) for word in re.findall(r" ([+-]\d+\.\d\d)\b", item.detail)]
+        assert not told or round(sum(told), 2) == item.weight
+    assert min(item.weight for item in found.evidence) < 0
 
 
 def test_unknown_shape_leaves_nothing_out():
@@ -205,10 +234,14 @@ def test_ambiguous_culprit():
 def test_receipts():
     """Every piece of evidence says what was found and where, the strongest first, and quotes in one short line."""
     found = judge("fix: once\n\n" + "It crashed " * 50 + "\n\nCloses #12", "src/pool.py", "tests/test_pool.py")
-    assert ["conventional-type", "linked-issue", "body", "test", "shape"] == [item.signal for item in found.evidence]
-    assert "title begins with fix:" == found.evidence[0].detail
-    assert "Closes #12" == found.evidence[1].detail
-    assert all(len(item.detail) < 120 for item in found.evidence)
+    assert "conventional-type" == found.evidence[0].signal
+    assert sorted((item.weight for item in found.evidence), reverse=True) == [item.weight for item in found.evidence]
+    said = {item.signal: item.detail for item in found.evidence}
+    assert "title begins with fix:" == said["conventional-type"]
+    assert "Closes #12" == said["linked-issue"]
+    assert said["test"].startswith("it: altered test: tests/test_pool.py +")
+    assert said["harm"].startswith("message says 'It crashed It crashed")
+    assert all(len(item.detail) < 130 for item in found.evidence)
 
 
 def test_id():
