@@ -13,8 +13,6 @@ repositories, and in none with more than a third of all its uses. Printed: preci
 repositories left out, for each of them and in all.
 """
 
-
-
 import argparse
 import random
 import re
