@@ -9,7 +9,8 @@ from watcher.downstreams import local
 from watcher.errors import UsageError
 from watcher.model import Pin
 from watcher.pins import discover, identify
-from watcher.report.text import counted, safe
+from watcher.plural import counted
+from watcher.report.text import safe
 
 ANY = "any"
 

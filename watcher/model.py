@@ -324,7 +324,7 @@ class Verdict:
     contained_as: Oid | None = None
     """The pin already has the fix, as this commit."""
     confidence: float = 0.5
-    """How often an answer of this making is right (0 to 1), as measured on known cases."""
+    """How sure the answer is, 0 to 1: an estimate by how it was made."""
 
 
 # --- what we say ----------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ _CONFIDENCE: Mapping[str, float] = {
     "no file": 0.9,
     "unsure": 0.45,
 }
-"""How often an answer of each making was right on known cases (`make bench-judgement` prints the table)."""
+"""How sure an answer of each making is: estimates after FIXES.md §5, not yet a measured calibration."""
 
 Numbered = Mapping[str, Sequence[int]]
 """A file as text without white space → the 1-based numbers of the lines that say it."""

@@ -8,6 +8,7 @@ from watcher.judge.suggest import is_strong, wanted
 from watcher.judge.survey import Judged
 from watcher.model import Answer, Concern, Drift, Fix, Grade, Kind, Pin, Relation, Rung, Severity, Verdict, is_oid
 from watcher.observation import Observation
+from watcher.plural import counted
 
 _PLACES = 3
 """How many places a headline's detail names."""
@@ -101,11 +102,6 @@ def _bump(rung: Rung | None, *, is_forward: bool) -> str:
 def _is_forward(pin: Pin, rung: Rung, seen: Observation) -> bool:
     commit = seen.commit_of(pin)
     return commit is not None and seen.graph.is_ancestor(commit, rung.to)
-
-
-def counted(number: int, noun: str) -> str:
-    """Return `1 commit`, `2 commits`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _sentence(drift: Drift) -> str:

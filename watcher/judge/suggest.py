@@ -11,6 +11,7 @@ from watcher.judge.shipped import is_shipped, variant_of
 from watcher.judge.survey import Judged, Survey
 from watcher.model import Answer, Grade, Oid, Pin, Repair, Rung, Suggestion, Verdict
 from watcher.observation import Observation
+from watcher.plural import counted
 
 _NAMED = 5
 """How many lost commits a caution lists by name."""
@@ -159,8 +160,7 @@ def _cheaper(target: Rung, ladder: Ladder, same: Mapping[str, Equivalents]) -> t
     if beside is None or beside.to == target.to or beside.commits >= target.commits:
         return ()
     line = beside.line.removeprefix("refs/heads/").removeprefix("refs/tags/")
-    commits = f"{beside.commits} commit{'' if beside.commits == 1 else 's'}"
-    return (f"{line} offers the same at {beside.to[:12]} for {commits}",)
+    return (f"{line} offers the same at {beside.to[:12]} for {counted(beside.commits, 'commit')}",)
 
 
 def _regressions(

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from watcher.model import Fix, Oid, Pin, Reachability, Repair, Rung, Suggestion, Verdict
-from watcher.report.text import counted, safe
+from watcher.plural import counted
+from watcher.report.text import safe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,9 @@
 import re
 
 from watcher.model import Kind, Pass, Suggestion
+from watcher.plural import counted
 from watcher.report.groups import Group, Told, groups
-from watcher.report.text import counted, safe
+from watcher.report.text import safe
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>!|~])")
 _REFERENCE = re.compile(r"([#@])(?=\w)")

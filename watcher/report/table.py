@@ -7,8 +7,9 @@ from rich.console import Console
 from rich.text import Text
 
 from watcher.model import EventKind, Kind, Pass, Pin, RefKind, Severity, Suggestion, Unobserved
+from watcher.plural import counted
 from watcher.report.groups import Group, Told, groups
-from watcher.report.text import counted, safe
+from watcher.report.text import safe
 
 _STYLE = {
     Severity.CRITICAL: "bold white on red",

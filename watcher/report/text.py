@@ -17,10 +17,5 @@ def safe(text: str, longest: int = _LONGEST) -> str:
     return squeezed if len(squeezed) <= longest else f"{squeezed[: longest - 1]}…"
 
 
-def counted(number: int, noun: str) -> str:
-    """Return `1 commit`, `2 commits`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def _is_visible(char: str) -> bool:
     return unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
