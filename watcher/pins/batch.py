@@ -6,11 +6,9 @@ from collections.abc import Iterable, Iterator
 from watcher.pins.checkout import Checkout
 from watcher.pins.filling import beside, rewritten
 from watcher.pins.format import Broken
-from watcher.pins.scope import Scope
-from watcher.pins.shell import Reader
+from watcher.pins.shell import read_script
 from watcher.pins.sites import Sighting
-from watcher.pins.text import Place, Text, joined, unknown, written
-from watcher.pins.values import just
+from watcher.pins.text import Text, joined, written
 
 _REMARK = re.compile(r"\s*@?\s*(?:rem\b|::|:\w)", re.IGNORECASE)
 _DROPPED = re.compile(
@@ -39,11 +37,7 @@ def claims(path: str) -> bool:
 
 def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broken]:
     """Find what a batch file does with upstreams."""
-    reader = Reader(checkout)
-    reader.run(as_shell(written(text, path)), Scope(cwd=just(unknown("start", Place(path, 1)))))
-    yield from reader.finish()
-    if reader.is_exhausted:
-        yield Broken(file=path, line=1, reason="too much to follow: what comes late in this file was not read")
+    yield from read_script(as_shell(written(text, path)), path, checkout)
 
 
 def as_shell(source: Text) -> Text:

@@ -5,7 +5,7 @@ strings. Both arms of a branch are read. Nothing is run, nothing is looked up; w
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -15,6 +15,7 @@ from tree_sitter import Node
 from watcher.pins import commands
 from watcher.pins.checkout import Checkout
 from watcher.pins.conditions import Condition, condition
+from watcher.pins.format import Broken
 from watcher.pins.scope import Array, Function, Scope, join
 from watcher.pins.sites import Pick, Sighting, Site
 from watcher.pins.syntax import Script, between, chain
@@ -822,3 +823,12 @@ def _target(script: Script, redirects: Sequence[Node]) -> str:
             if target is not None:
                 return script.text(target).chars.strip("\"'")
     return ""
+
+
+def read_script(source: Text, path: str, checkout: Checkout) -> Iterator[Sighting | Broken]:
+    """Find what a whole script does with upstreams, from a folder that nobody knows."""
+    reader = Reader(checkout)
+    reader.run(source, Scope(cwd=just(unknown("start", Place(path, 1)))))
+    yield from reader.finish()
+    if reader.is_exhausted:
+        yield Broken(file=path, line=1, reason="too much to follow: what comes late in this file was not read")

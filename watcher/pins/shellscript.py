@@ -6,11 +6,9 @@ from collections.abc import Iterable
 from watcher.pins import inlinedocker
 from watcher.pins.checkout import Checkout
 from watcher.pins.format import Broken
-from watcher.pins.scope import Scope
-from watcher.pins.shell import Reader, is_live
+from watcher.pins.shell import is_live, read_script
 from watcher.pins.sites import Sighting
-from watcher.pins.text import Place, unknown, written
-from watcher.pins.values import just
+from watcher.pins.text import written
 
 _SUFFIXES = (".sh", ".bash", ".zsh", ".ksh", ".sh.in", ".bash.in", ".sh.j2", ".sh.template")
 _SHEBANG = re.compile(r"#!.*\b(?:ba|da|z|k|a)?sh\b")
@@ -30,12 +28,8 @@ def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broke
         return
     if not _is_worth_reading(path, text, checkout):
         return
-    reader = Reader(checkout)
-    reader.run(written(text, path), Scope(cwd=just(unknown("start", Place(path, 1)))))
-    yield from reader.finish()
+    yield from read_script(written(text, path), path, checkout)
     yield from inlinedocker.sightings(path, text, checkout)
-    if reader.is_exhausted:
-        yield Broken(file=path, line=1, reason="too much to follow: what comes late in this file was not read")
 
 
 def _is_worth_reading(path: str, text: str, checkout: Checkout) -> bool:
