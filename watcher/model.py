@@ -308,6 +308,8 @@ class Answer(StrEnum):
     """Whether a pin has the lines that a fix repairs."""
 
     YES = "yes"
+    completes: tuple[Oid, ...] = ()
+    """The commits which the message follows up."""
     NO = "no"
     UNSURE = "unsure"
 

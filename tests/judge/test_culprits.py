@@ -3,7 +3,7 @@
 import pytest
 
 from tests.judge.picture import drawn, named
-from watcher.judge.culprits import introduced
+from watcher.judge.culprits import completed, introduced
 
 PICTURE = "A---B---C---F   (main)"
 
@@ -30,6 +30,16 @@ def culprits(message, **words):
 def test_a_number_names_the_pull_request_that_landed(sentence):
     """The commit that bears the number as its own is meant."""
     assert ["B"] == culprits(f"mend it\n\n{sentence}", B="Add packing (#12)")
+
+
+@pytest.mark.parametrize("sentence", ["Follow-up to #12", "This is a follow up of #12.", "follow-up: #12"])
+def test_a_follow_up_blames_nobody(sentence):
+    """What it completes may have repaired only half of an older bug."""
+    it = drawn(PICTURE, messages={"F": f"mend it\n\n{sentence}", "B": "Add packing (#12)"})
+    assert ((named("B"),), ()) == (
+        completed((it.commits[named("F")],), it.commits),
+        introduced((it.commits[named("F")],), it.commits),
+    )
 
 
 def test_a_merge_lands_a_pull_request():

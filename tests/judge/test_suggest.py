@@ -152,6 +152,23 @@ def test_regression_repaired_later():
     ] == caution.split("; ")
 
 
+def test_a_fix_and_its_follow_up():
+    """What completes a fix belongs to it: the smallest commit with both is named."""
+    mine = pin("P")
+    it = judge(
+        "A---P---F---C---G---D  (main)",
+        mine,
+        messages={"F": "fix: free once", "G": "fix: free the list too\n\nFollow-up to {F}"},
+        repaired={"F": [(1, "A")], "G": [(2, "B")]},
+    )
+    assert ("F", "F", 1, 1) == it.target(mine)
+    (caution,) = it.propose(mine).cautions
+    assert [
+        "'fix: free once' is completed by 'fix: free the list too', which came later",
+        f"{named('G')[:12]} is the smallest with both",
+    ] == caution.split("; ")
+
+
 @pytest.mark.parametrize(
     ("lines", "told"),
     [([(2, "B")], True), ([(2, "B"), (3, "B")], True), ([(2, "B"), (3, "C")], False), ([(2, "A")], False)],

@@ -8,7 +8,7 @@ score is their sum. Words of the title alone never make more than `possible`.
 import re
 from collections.abc import Iterable, Mapping
 
-from watcher.judge.culprits import BLAMED, FIXES, introduced
+from watcher.judge.culprits import BLAMED, FIXES, completed, introduced
 from watcher.judge.equivalents import reverted_oids
 from watcher.judge.shipped import is_shipped
 from watcher.judge.wording import SIZES, Found, body_words, line_counts, paths_altered, title_words
@@ -78,6 +78,7 @@ def judge_fix(
         is_security=any(item.signal == "advisory" for item in evidence),
         introduced=introduced(messages, commits),
     )
+        completes=completed(messages, commits),
 
 
 def fix_id(upstream: str, landing: Oid) -> str:

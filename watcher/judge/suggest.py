@@ -9,7 +9,7 @@ from watcher.judge.contract import contract_files, package_version
 from watcher.judge.equivalents import Equivalents, held_as, twins
 from watcher.judge.shipped import is_shipped, variant_of
 from watcher.judge.survey import Judged, Survey
-from watcher.model import Answer, Grade, Oid, Pin, Repair, Rung, Suggestion, Verdict
+from watcher.model import Answer, Fix, Grade, Oid, Pin, Repair, Rung, Suggestion, Verdict
 from watcher.observation import Observation
 from watcher.plural import counted
 
@@ -171,20 +171,34 @@ def _regressions(
     repairs: Mapping[Oid, Repair],
     ladder: Ladder,
 ) -> tuple[str, ...]:
-    """Say which bugs the target brings that a later fix repairs, and the smallest target without them."""
+    """Say which bugs the target brings that a later fix repairs, and the smallest target without them.
+
+    Where the later one repairs a fix that the target is for, the two belong together.
+    """
     brought = seen.graph.between(commit, target.to)
     has = seen.graph.ancestors(target.to)
+    mine = {oid: judgement.fixes[name] for name in target.fixes for oid in _parts(judgement.fixes[name])}
     found = []
     for name, fix in judgement.fixes.items():
         if name in target.fixes or held_as(judgement.same[name], has.__contains__):
             continue
         culprits = [oid for oid in (*fix.introduced, *_origins(repairs.get(fix.change.landing))) if oid in brought]
-        if not culprits or fix.grade is Grade.POSSIBLE:
+        paired = next((mine[oid] for oid in (*fix.completes, *culprits) if oid in mine), None)
+        if not paired and (not culprits or fix.grade is Grade.POSSIBLE):
             continue
         clean = ladder.minimal([judgement.same[other] for other in (*target.fixes, name)])
-        way_out = f"; {clean.to[:12]} is the smallest without it" if clean else ""
-        found.append(f"brings {culprits[0][:12]}, which {fix.change.title!r} repairs later{way_out}")
+        if paired:
+            way_out = f"; {clean.to[:12]} is the smallest with both" if clean else ""
+            found.append(f"{paired.change.title!r} is completed by {fix.change.title!r}, which came later{way_out}")
+        else:
+            way_out = f"; {clean.to[:12]} is the smallest without it" if clean else ""
+            found.append(f"brings {culprits[0][:12]}, which {fix.change.title!r} repairs later{way_out}")
     return tuple(found)
+
+
+def _parts(fix: Fix) -> tuple[Oid, ...]:
+    """Return the landing of a fix, and the commits that landed with it."""
+    return (fix.change.landing, *fix.change.commits)
 
 
 def _origins(repair: Repair | None) -> Iterable[Oid]:
