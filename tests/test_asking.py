@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from watcher.asking import History
 from watcher.cli import app
+from watcher.demo.drawing import Gitlink
 from watcher.errors import UsageError
 from watcher.questions import answers, argument, labels, opened
 
@@ -77,6 +78,33 @@ def test_a_fix_that_was_reverted(history, drawn):
 def test_a_set_of_fixes_has_one_target(history, drawn):
     """The earliest published commit with all of them."""
     assert drawn["M"] == history.answer(drawn["B"], [drawn["D"], drawn["Y"]]).minimal
+
+
+def test_lines_around_that_came_later(upstream):
+    """The pin has the line that is repaired, but not the one beside it: less sure, and the reason says so."""
+    more = CODE + "int five;\n"
+    files = {
+        "A": {"src/n.c": CODE},
+        "B": {"src/n.c": more},
+        "F": {"src/n.c": more.replace("three", "three = 3")},
+    }
+    drawn = upstream.draw("A---B---F  (main)", files=files, messages={"F": "fix: third number was wrong"})
+    asked = History(*opened(str(upstream.path)))
+    early, late = (asked.answer(drawn[pin], [drawn["F"]]) for pin in "AB")
+    assert ("affected", "affected") == (early.answer, late.answer)
+    assert early.reason == f"{late.reason}; lines around came later"
+    assert early.confidence < late.confidence
+
+
+def test_a_submodule_that_is_repaired(upstream):
+    """A fix that moves a submodule leaves no line, but the path is in the pin: it is not said to be missing."""
+    drawn = upstream.draw(
+        "A---B---F  (main)",
+        files={"A": {"lib": Gitlink("1" * 40)}, "F": {"lib": Gitlink("2" * 40)}},
+        messages={"F": "fix: repaired library"},
+    )
+    said = History(*opened(str(upstream.path))).answer(drawn["B"], [drawn["F"]])
+    assert ("affected", "it alters lib but leaves no line to trace") == (said.answer, said.reason)
 
 
 def test_a_pin_before_the_bug(upstream, drawn):

@@ -5,7 +5,7 @@ The same judges as in a pass, over everything that a repository holds, for quest
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from watcher import materials
 from watcher.errors import UsageError
@@ -19,6 +19,10 @@ from watcher.judge.fixes import fix_id, judge_fix
 from watcher.judge.lines import Line, published_lines
 from watcher.model import Advertisement, Answer, Change, ChangedPath, Commit, Fix, Grade, Oid, Repair, Verdict
 from watcher.upstream.mirror import Mirror
+
+_EVEN = 0.5
+_PINS = 64
+"""For so many pins the ancestors and the tree are kept at hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +61,8 @@ class History:
         self.commits: Mapping[Oid, Commit] = {commit.oid: commit for commit in mirror.commits(tips)}
         self._known: dict[Oid, Known] = {}
         self._repairs: dict[str, Repair] = {}
-        self._ancestors: dict[Oid, frozenset[Oid]] = {}
+        self._has = lru_cache(_PINS)(lambda commit: frozenset(self.graph.ancestors(commit)))
+        self._tree = lru_cache(_PINS)(mirror.tree)
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -90,12 +95,12 @@ class History:
             return Answered(
                 answer="", minimal=minimal, minimal_default=minimal_default, confidence=1.0, reason="set of fixes"
             )
-        answer, said = self._judged(pin, known[0])
+        answer, said = self.judged(pin, known[0])
         return Answered(
             answer=answer,
             minimal=minimal,
             minimal_default=minimal_default,
-            confidence=said.confidence,
+            confidence=round(said.chance if answer == "affected" else 1 - said.chance, 2),
             reason=said.reason,
             where=said.where,
         )
@@ -112,6 +117,7 @@ class History:
                 grade=Grade.POSSIBLE,
                 evidence=(),
                 paths=tuple(path.path for path in paths),
+                created=frozenset(path.path for path in paths if path.status == "A"),
                 introduced=() if self._is_blind else introduced(self._messages(change), self.commits),
             )
             self._known[oid] = Known(
@@ -166,38 +172,42 @@ class History:
     def _alive(self) -> set[Oid]:
         return self.graph.ancestors(*(ref.commit for ref in self.advertisement.refs))
 
-    def _has(self, commit: Oid) -> frozenset[Oid]:
-        if commit not in self._ancestors:
-            self._ancestors[commit] = frozenset(self.graph.ancestors(commit))
-        return self._ancestors[commit]
-
-    def _judged(self, pin: Oid, known: Known) -> tuple[str, Verdict]:
+    def judged(self, pin: Oid, known: Known) -> tuple[str, Verdict]:
+        """Return the answer about one fix in a word, the likelier one where it is unsure, and the verdict itself."""
         has = self._has(pin)
         if held_as(known.same, has.__contains__) is None and self.lines and self._is_withdrawn(known.same):
-            taken = Verdict(fix=known.fix.id, answer=Answer.NO, where=(), reason="it was reverted", confidence=0.98)
+            taken = Verdict(fix=known.fix.id, answer=Answer.NO, where=(), reason="it was reverted", chance=0.02)
             return "reverted", taken
-        said = verdict(known.fix, known.same, self.repair(known.fix), self._pinned(pin, known.fix), self._index)
+        repair = self.repair(known.fix)
+        said = verdict(known.fix, known.same, repair, self._pinned(pin), self._index)
+        if said is not None and said.answer is not Answer.NO:
+            # Only then does it matter where the lines are.
+            said = verdict(known.fix, known.same, repair, self._pinned(pin, repair), self._index)
         if said is not None and said.contained_as is not None:
             return "contains", said
         if said is None:
-            nothing = Verdict(fix=known.fix.id, answer=Answer.UNSURE, where=(), reason="it alters nothing traceable")
-            return "affected", nothing
-        # Unsure reaches people as "possibly affected": of the two, the one that nobody regrets to have read.
-        return "not-affected" if said.answer is Answer.NO else "affected", said
+            reason = "it alters nothing traceable"
+            return "affected", Verdict(fix=known.fix.id, answer=Answer.UNSURE, where=(), reason=reason)
+        return "affected" if said.chance >= _EVEN else "not-affected", said
 
     def _is_withdrawn(self, same: Equivalents) -> bool:
         has = self._has(self.lines[0].tip).__contains__
         return bool(same.reverts) and was_held(same, has) and held_as(same, has) is None
 
-    def _pinned(self, pin: Oid, fix: Fix) -> Pinned:
-        touched = {path for anchor in self.repair(fix).anchors for path in anchor.paths}
-        files = self.mirror.files(pin)
-        texts = materials.texts(self.mirror, [(pin, path) for path in sorted(touched) if path in files])
+    def _pinned(self, pin: Oid, repair: Repair | None = None) -> Pinned:
+        """Return what a pin ships, with the text of the files that a change repairs."""
+        files, gitlinks = self._tree(pin)
+        touched = {path for anchor in (repair.anchors if repair else ()) for path in anchor.paths}
+        contents = self.mirror.read(files[path] for path in touched if path in files) if touched else {}
         return Pinned(
             ancestors=self._has(pin),
             variant="any",
-            paths=frozenset(files),
-            texts={path: numbered(lines) for (_, path), lines in texts.items()},
+            paths=files.keys() | gitlinks.keys() if gitlinks else files.keys(),
+            texts={
+                path: numbered(materials.lines(contents[files[path]]))
+                for path in touched
+                if path in files and files[path] in contents
+            },
         )
 
     def _minimal(self, pin: Oid, same: list[Equivalents]) -> tuple[Oid | None, Oid | None]:

@@ -81,7 +81,7 @@ def _pinned_contents(
     if not repairs:
         return had
     commits = {commit for pin in pins if (commit := seen.commit_of(pin))}
-    trees = {commit: frozenset(mirror.files(commit)) for commit in commits}
+    trees = {commit: frozenset(path for part in mirror.tree(commit) for path in part) for commit in commits}
     touched = {path for repair in repairs.values() for anchor in repair.anchors for path in anchor.paths}
     places = [(commit, path) for commit in sorted(commits) for path in sorted(touched & trees[commit])]
     return replace(had, trees=trees, texts=materials.texts(mirror, places))

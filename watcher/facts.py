@@ -5,7 +5,7 @@ from typing import Any
 
 from watcher.model import Anchor, Repair, oid
 
-VERSION = 1
+VERSION = 2
 """Raised whenever the facts of a change would come out otherwise: older ones are then computed anew."""
 
 
@@ -15,6 +15,7 @@ def to_fact(repair: Repair) -> dict[str, Any]:
         "bound": repair.bound,
         "added": repair.added,
         "removed": repair.removed,
+        "nearby": repair.nearby,
         "patch_id": repair.patch_id,
         "anchors": [
             {
@@ -38,6 +39,7 @@ def from_fact(landing: str, fact: Mapping[str, Any]) -> Repair:
         bound=oid(fact["bound"]) if fact["bound"] else None,
         added=fact["added"],
         removed=fact["removed"],
+        nearby=oid(fact["nearby"]) if fact["nearby"] else None,
         patch_id=fact["patch_id"],
         anchors=tuple(_anchor(anchor) for anchor in fact["anchors"]),
     )

@@ -43,19 +43,26 @@ def repair(mirror: Mirror, change: Change, bound: Oid | None) -> Repair:
     """Return the lines that a change repairs and the commits that made them, back to `bound`."""
     diffs = mirror.diff(change.before, change.landing, ignore_space=True)
     added, removed = anchors.weight(diffs)
-    found: tuple[Anchor, ...] = ()
+    blamed: dict[str, tuple[BlamedLine, ...]] = {}
+    wanted: Mapping[str, tuple[int, ...]] = {}
+    is_removed = True
     if change.before is not None:
-        lines = anchors.removed_lines(diffs)
-        if lines:
-            found = _blamed(mirror, change.before, lines, bound, is_removed=True)
-        else:
+        lengths = _lengths(mirror, change.before, diffs)
+        wanted = anchors.removed_lines(diffs)
+        if not wanted:
+            is_removed = False
             plain = mirror.diff(change.before, change.landing, ignore_space=False)
-            guarded = anchors.guarded_lines(diffs, plain, _lengths(mirror, change.before, diffs))
-            found = _blamed(mirror, change.before, guarded, bound, is_removed=False)
+            wanted = anchors.guarded_lines(diffs, plain, lengths)
+        around = anchors.surroundings(diffs, lengths)
+        blamed = {
+            path: mirror.blame(change.before, path, _ranges([*numbers, *around.get(path, ())]), bound=bound)
+            for path, numbers in wanted.items()
+        }
     return Repair(
         landing=change.landing,
         bound=bound,
-        anchors=found,
+        anchors=_anchors(mirror, wanted, blamed, bound, is_removed=is_removed),
+        nearby=_nearby(wanted, blamed),
         added=added,
         removed=removed,
         patch_id=mirror.patch_id(change.before, change.landing),
@@ -74,12 +81,12 @@ def texts(mirror: Mirror, wanted: Iterable[tuple[Oid, str]]) -> dict[tuple[Oid, 
     trees = {commit: mirror.files(commit) for commit in {commit for commit, _ in pairs}}
     blobs = {(commit, path): trees[commit][path] for commit, path in pairs if path in trees[commit]}
     contents = mirror.read(blobs.values())
-    return {
-        # git counts lines by line feeds alone; splitlines() would also break at form feeds and the like.
-        place: tuple(contents[blob].decode(errors="replace").removesuffix("\n").split("\n"))
-        for place, blob in blobs.items()
-        if blob in contents
-    }
+    return {place: lines(contents[blob]) for place, blob in blobs.items() if blob in contents}
+
+
+def lines(content: bytes) -> tuple[str, ...]:
+    """Return a file's lines as git counts them: by line feeds alone, where splitlines() breaks at form feeds too."""
+    return tuple(content.decode(errors="replace").removesuffix("\n").split("\n"))
 
 
 def _lengths(mirror: Mirror, commit: Oid, diffs: Iterable[FileDiff]) -> dict[str, int]:
@@ -87,26 +94,43 @@ def _lengths(mirror: Mirror, commit: Oid, diffs: Iterable[FileDiff]) -> dict[str
     return {path: len(lines) for (_, path), lines in texts(mirror, paths).items()}
 
 
-def _blamed(
-    mirror: Mirror, commit: Oid, lines: Mapping[str, tuple[int, ...]], bound: Oid | None, *, is_removed: bool
+def _nearby(wanted: Mapping[str, tuple[int, ...]], blamed: Mapping[str, tuple[BlamedLine, ...]]) -> Oid | None:
+    """Return the newest commit that made a line around the wanted ones."""
+    around = [
+        line
+        for path, found in blamed.items()
+        for line in found
+        if line.line not in wanted[path] and not line.is_boundary and anchors.is_significant(line.text)
+    ]
+    newest = max(around, key=lambda line: line.origin_date, default=None)
+    return newest.origin if newest else None
+
+
+def _anchors(
+    mirror: Mirror,
+    wanted: Mapping[str, tuple[int, ...]],
+    blamed: Mapping[str, tuple[BlamedLine, ...]],
+    bound: Oid | None,
+    *,
+    is_removed: bool,
 ) -> tuple[Anchor, ...]:
     """Return an anchor for each wanted line; a guarded one is followed back through the lines that it replaced."""
     found = []
-    for path, numbers in lines.items():
-        for blamed in mirror.blame(commit, path, _ranges(numbers), bound=bound):
-            if not anchors.is_significant(blamed.text):
+    for path, numbers in wanted.items():
+        for line in blamed[path]:
+            if line.line not in numbers or not anchors.is_significant(line.text):
                 continue
             anchor = Anchor(
                 path=path,
-                line=blamed.line,
-                text=blamed.text,
+                line=line.line,
+                text=line.text,
                 is_removed=is_removed,
-                origins=(blamed.origin,),
-                is_older=blamed.is_boundary,
-                paths=tuple(dict.fromkeys((path, blamed.origin_path))),
-                wordings=(blamed.text,),
+                origins=(line.origin,),
+                is_older=line.is_boundary,
+                paths=tuple(dict.fromkeys((path, line.origin_path))),
+                wordings=(line.text,),
             )
-            found.append(anchor if is_removed else _followed(mirror, anchor, blamed, bound))
+            found.append(anchor if is_removed else _followed(mirror, anchor, line, bound))
     return tuple(found)
 
 

@@ -231,6 +231,8 @@ class BlamedLine:
     """The commit that introduced the line; the boundary commit where blame was bounded."""
     origin_path: str
     origin_line: int
+    origin_date: int = 0
+    """When the origin was committed, in seconds since 1970, UTC."""
     is_boundary: bool = False
     """The line is at least as old as the bound (or came with a root commit)."""
 
@@ -266,6 +268,8 @@ class Repair:
     added: int
     """Added lines of shipped source files."""
     removed: int
+    nearby: Oid | None = None
+    """The newest commit that made a line close to the anchors; None where all of those are older than the bound."""
     patch_id: str | None = None
     """`git patch-id --verbatim` of the whole change against its first parent."""
 
@@ -299,17 +303,19 @@ class Fix:
     evidence: tuple[Evidence, ...]
     paths: tuple[str, ...]
     """The shipped paths that it alters."""
+    created: frozenset[str] = frozenset()
+    """Those of them that did not exist before it."""
     is_security: bool = False
     introduced: tuple[Oid, ...] = ()
     """The commits which the message names as the ones that brought the bug."""
+    completes: tuple[Oid, ...] = ()
+    """The commits which the message follows up."""
 
 
 class Answer(StrEnum):
     """Whether a pin has the lines that a fix repairs."""
 
     YES = "yes"
-    completes: tuple[Oid, ...] = ()
-    """The commits which the message follows up."""
     NO = "no"
     UNSURE = "unsure"
 
@@ -325,8 +331,10 @@ class Verdict:
     reason: str
     contained_as: Oid | None = None
     """The pin already has the fix, as this commit."""
-    confidence: float = 0.5
-    """How sure the answer is, 0 to 1: an estimate by how it was made."""
+    basis: str = ""
+    """What the answer rests on, a word of `judge.affected.CHANCES`."""
+    chance: float = 0.5
+    """How likely it is that the pin has the bug and lacks the fix, 0 to 1: how often it was so where that was known."""
 
 
 # --- what we say ----------------------------------------------------------------------------------------------------

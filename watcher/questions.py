@@ -104,8 +104,8 @@ def argument(upstream: str, name: str) -> str:
         upstream=upstream,
         ref=name,
         ref_kind=ref_kind(name),
-        file="as asked",
-        line=1,
+        file="",
+        line=0,
         id="asked",
     )
     pulls = advertisement.pulls

@@ -1,9 +1,11 @@
 """What does one fix mean for one pin?"""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.judge.picture import drawn, fix_of, named
-from watcher.judge.affected import Pinned, numbered, verdict
+from watcher.judge.affected import CHANCES, Pinned, numbered, verdict
 from watcher.judge.equivalents import Index
 from watcher.model import Anchor, Answer, Repair
 
@@ -34,12 +36,15 @@ def judge(
     it=None,
     landing="F",
     tree=None,
+    nearby=None,
+    created=(),
 ):
     """Return the verdict on a fix with such anchors for a pinned commit."""
     it = it or drawn(HISTORY)
     texts = {"src/pool.py": TEXT} if texts is None else texts
-    fix = fix_of(it.change(landing), paths=paths, introduced=introduced)
-    repair = Repair(landing=named(landing), bound=None, anchors=anchors, added=1, removed=1)
+    fix = replace(fix_of(it.change(landing), paths=paths, introduced=introduced), created=frozenset(created))
+    around = named(nearby) if nearby else None
+    repair = Repair(landing=named(landing), bound=None, anchors=anchors, added=1, removed=1, nearby=around)
     pinned = Pinned(
         ancestors=frozenset(it.graph.ancestors(named(pin))),
         variant=variant,
@@ -71,10 +76,10 @@ def test_introduced_after_the_pin():
 
 
 @pytest.mark.parametrize(
-    ("inside", "outside", "said"), [(3, 0, "yes"), (2, 1, "yes"), (1, 1, "unsure"), (1, 2, "unsure"), (0, 3, "no")]
+    ("inside", "outside", "said"), [(3, 0, "yes"), (2, 1, "unsure"), (1, 1, "unsure"), (1, 2, "unsure"), (0, 3, "no")]
 )
 def test_share(inside, outside, said):
-    """Two thirds of the lines are enough, none is none, and between them it is unsure."""
+    """All of the lines are yes, none is no, and between them it is unsure."""
     anchors = [anchor(4, "B") for _ in range(inside)] + [anchor(5, "D") for _ in range(outside)]
     assert said == answer(*anchors)[0]
 
@@ -82,8 +87,38 @@ def test_share(inside, outside, said):
 def test_unsure_names_what_came_later():
     """Between few and most the reason counts, and names the commit that brought most of the rest."""
     said = judge(anchor(4, "B"), anchor(4, "B"), anchor(5, "D"), anchor(5, "D"), anchor(6, "F"))
-    expected = f"2 of 5 lines are in the pin, the rest is of {named('D')[:12]}"
+    expected = f"2 of 5 lines that it repairs are in the pin, the rest is of {named('D')[:12]}"
     assert (Answer.UNSURE, expected) == (said.answer, said.reason)
+
+
+def test_most_lines_are_rather_yes_and_half_rather_no():
+    """Where it is unsure, what it rests on says which is likelier."""
+    most = judge(anchor(4, "B"), anchor(4, "B"), anchor(5, "D"))
+    half = judge(anchor(4, "B"), anchor(5, "D"))
+    assert ("most lines", "half of the lines") == (most.basis, half.basis)
+    assert half.chance < 0.5 < most.chance
+
+
+@pytest.mark.parametrize("is_removed", [True, False])
+def test_lines_around_came_later(is_removed):
+    """The pin has all lines, but others beside them are newer: the bug may have come with those."""
+    sure = judge(anchor(4, "B", is_removed=is_removed), nearby="C")
+    less = judge(anchor(4, "B", is_removed=is_removed), nearby="D")
+    assert (Answer.YES, Answer.YES) == (sure.answer, less.answer)
+    assert less.chance < sure.chance
+    assert less.reason == f"{sure.reason}; lines around came later"
+
+
+def test_a_fix_that_only_creates_files():
+    """What it creates is in no pin, so that its absence says nothing; the absence of what it alters does."""
+    assert "unsure" == answer(paths=("src/new.py",), created=("src/new.py",))[0]
+    assert "no" == answer(paths=("src/new.py", "src/old.py"), created=("src/new.py",))[0]
+
+
+def test_every_basis_has_a_chance():
+    """A verdict's chance is that of what it rests on."""
+    said = judge(anchor(4, "B"))
+    assert CHANCES[said.basis] == said.chance
 
 
 def test_few_lines_are_no():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from watcher.judge.anchors import guarded_lines, is_significant, removed_lines, weight
+from watcher.judge.anchors import guarded_lines, is_significant, removed_lines, surroundings, weight
 from watcher.model import FileDiff, Hunk
 
 
@@ -152,3 +152,16 @@ def test_weight():
     """Added and removed lines of shipped code are counted over all files."""
     made = [diff((3, ["a"], 3, ["b", "c"])), diff((1, ["x"], 1, []), path="src/other.py"), diff(path="docs/a.md")]
     assert (2, 2) == weight(made)
+
+
+def test_surroundings():
+    """Twelve lines on each side of what is altered, within the file, and nothing that is altered itself."""
+    altered = diff((20, ["a", "b"], 20, ["c"]), (30, [], 29, ["d"]))
+    assert {"src/pool.py": (*range(8, 20), *range(22, 41))} == surroundings([altered], {"src/pool.py": 40})
+
+
+def test_surroundings_of_tests_and_new_files():
+    """Only shipped files that were there before have any."""
+    new = diff((0, [], 1, ["a"]), old_path=None)
+    test = diff((3, ["a"], 3, ["b"]), path="tests/test_pool.py", old_path="tests/test_pool.py")
+    assert {} == surroundings([new, test], {"tests/test_pool.py": 9})

@@ -78,7 +78,13 @@ RUNG = Rung(to=NEW, fixes=(FIX.id,), commits=5, landings=2, line="refs/heads/mai
 
 def verdict(**more) -> Verdict:
     """Return that the pin is affected."""
-    said = {"answer": Answer.YES, "where": ("csrc/core.cpp:103",), "reason": "the line that it guards is in the pin"}
+    said = {
+        "answer": Answer.YES,
+        "where": ("csrc/core.cpp:103",),
+        "reason": "the line that it guards is in the pin",
+        "basis": "all lines guarded",
+        "chance": 0.9,
+    }
     return Verdict(fix=FIX.id, **{**said, **more})
 
 

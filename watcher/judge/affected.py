@@ -13,24 +13,32 @@ from watcher.judge.equivalents import Equivalents, Index, held_as
 from watcher.judge.shipped import concerns, variant_of
 from watcher.model import Anchor, Answer, Fix, Oid, Repair, Verdict
 
-_SURE = 2 / 3
-"""Share of the anchors that must be in the pin to say yes; between the two it is unsure."""
+_MOST = 2 / 3
 _FEW = 1 / 3
-"""Share below which it is no: such pins came before the bug in 19 of 19 known cases."""
+"""Shares of the anchors: between the two it is an even chance or worse, below it the bug came with the others."""
 
-_CONFIDENCE: Mapping[str, float] = {
-    "contained": 0.99,
-    "message": 0.97,
-    "all lines it repairs": 0.93,
-    "all lines it guards": 0.9,
-    "most lines": 0.7,
-    "few lines": 0.85,
-    "no line it repairs": 0.95,
-    "no line it guards": 0.6,
-    "no file": 0.9,
-    "unsure": 0.45,
+CHANCES: Mapping[str, float] = {
+    "contained": 0.01,
+    "message names what the pin has": 0.98,
+    "message names what the pin lacks": 0.02,
+    "all lines repaired": 0.97,
+    "all lines repaired, others around": 0.75,
+    "all lines guarded": 0.9,
+    "all lines guarded, others around": 0.7,
+    "lines reworded": 0.6,
+    "most lines": 0.55,
+    "half of the lines": 0.3,
+    "few lines": 0.04,
+    "no line repaired": 0.03,
+    "no line guarded": 0.09,
+    "no file": 0.1,
+    "nothing to trace": 0.65,
+    "translated": 0.5,
 }
-"""How sure an answer of each making is: estimates after FIXES.md §5, not yet a measured calibration."""
+"""How often a pin had the bug, by what the answer rests on.
+
+Measured by `benchmarks/measure_chances.py` on public histories where it is known, rounded.
+"""
 
 Numbered = Mapping[str, Sequence[int]]
 """A file as text without white space → the 1-based numbers of the lines that say it."""
@@ -42,7 +50,7 @@ class Pinned:
 
     ancestors: frozenset[Oid]
     variant: str
-    paths: frozenset[str]
+    paths: Set[str]
     texts: Mapping[str, Numbered]
     """Path → its lines, for the paths that fixes repair."""
 
@@ -56,11 +64,11 @@ def numbered(lines: Iterable[str]) -> Numbered:
 
 
 class _Said(NamedTuple):
-    """An answer on its way to the verdict."""
+    """An answer on its way to the verdict, and what it rests on."""
 
     answer: Answer
     reason: str
-    confidence: float
+    basis: str
 
 
 def verdict(fix: Fix, same: Equivalents, repair: Repair | None, pinned: Pinned, index: Index) -> Verdict | None:
@@ -74,7 +82,8 @@ def verdict(fix: Fix, same: Equivalents, repair: Repair | None, pinned: Pinned, 
             where=(),
             reason=reason,
             contained_as=have,
-            confidence=_CONFIDENCE["contained"],
+            basis="contained",
+            chance=CHANCES["contained"],
         )
     mattering = tuple(path for path in fix.paths if concerns(path, pinned.variant))
     if not mattering:
@@ -82,14 +91,19 @@ def verdict(fix: Fix, same: Equivalents, repair: Repair | None, pinned: Pinned, 
     anchors = tuple(anchor for anchor in (repair.anchors if repair else ()) if concerns(anchor.path, pinned.variant))
     inside = tuple(anchor for anchor in anchors if _is_inside(anchor, pinned.ancestors, index))
     where = _places(inside, pinned.texts)
-    said = _by_message(fix, _by_blame(anchors, inside, where, mattering, pinned), pinned, index)
+    is_altered = bool(repair and repair.nearby and index.same(repair.nearby).isdisjoint(pinned.ancestors))
+    by_blame = (
+        _by_blame(anchors, inside, where, is_altered=is_altered) if anchors else _untraced(fix, mattering, pinned)
+    )
+    said = _by_message(fix, by_blame, pinned, index)
     said = _translated(said, mattering, pinned.variant)
     return Verdict(
         fix=fix.id,
         answer=said.answer,
         where=where if said.answer is not Answer.NO else (),
         reason=said.reason,
-        confidence=said.confidence,
+        basis=said.basis,
+        chance=CHANCES[said.basis],
     )
 
 
@@ -97,7 +111,7 @@ def _translated(said: _Said, paths: tuple[str, ...], variant: str) -> _Said:
     """Be unsure of a ROCm pin where a fix touches CUDA sources alone: a build may translate them, or not use them."""
     if said.answer is Answer.YES and variant == "rocm" and all(variant_of(path) == "cuda" for path in paths):
         reason = f"{paths[0]} is CUDA code, which a ROCm build may translate; {said.reason}"
-        return _Said(Answer.UNSURE, reason, _CONFIDENCE["unsure"])
+        return _Said(Answer.UNSURE, reason, "translated")
     return said
 
 
@@ -110,40 +124,43 @@ def _is_inside(anchor: Anchor, ancestors: Set[Oid], index: Index) -> bool:
 
 
 def _by_blame(
-    anchors: tuple[Anchor, ...],
-    inside: tuple[Anchor, ...],
-    where: tuple[str, ...],
-    mattering: tuple[str, ...],
-    pinned: Pinned,
+    anchors: tuple[Anchor, ...], inside: tuple[Anchor, ...], where: tuple[str, ...], *, is_altered: bool
 ) -> _Said:
-    """Answer by the share of the repaired lines that the pin has."""
-    unsure = _CONFIDENCE["unsure"]
-    if not anchors:
-        known = [path for path in mattering if path in pinned.paths]
-        if not known:
-            return _Said(Answer.NO, f"{mattering[0]} does not exist at the pin", _CONFIDENCE["no file"])
-        return _Said(Answer.UNSURE, f"it alters {known[0]} but leaves no line to trace", unsure)
+    """Answer by the share of the repaired lines that the pin has.
+
+    `is_altered`: lines close to them came after the pin. The bug may have come with those.
+    """
     share = len(inside) / len(anchors)
-    is_removal = any(anchor.is_removed for anchor in anchors)
-    kind = "repairs" if is_removal else "guards"
-    if share >= _SURE:
-        lines = "line" if len(anchors) == 1 else "lines"
-        if not where:
-            return _Said(Answer.UNSURE, f"the pin has the history of the {lines} it {kind}, but not the text", unsure)
-        count = "the line" if len(anchors) == 1 else f"{len(inside)} of {len(anchors)} lines"
-        confidence = _CONFIDENCE[f"all lines it {kind}" if share == 1 else "most lines"]
-        return _Said(Answer.YES, f"{count} that it {kind} {'is' if len(inside) == 1 else 'are'} in the pin", confidence)
+    kind = "repair" if any(anchor.is_removed for anchor in anchors) else "guard"
+    lines = "line" if len(anchors) == 1 else "lines"
+    if share == 1 and not where:
+        reason = f"the pin has the history of the {lines} it {kind}s, but not the text"
+        return _Said(Answer.UNSURE, reason, "lines reworded")
+    if share == 1:
+        count = "the line that" if len(anchors) == 1 else f"{len(inside)} of {len(anchors)} lines that"
+        reason = f"{count} it {kind}s {'is' if len(inside) == 1 else 'are'} in the pin"
+        if is_altered:
+            return _Said(Answer.YES, f"{reason}; lines around came later", f"all lines {kind}ed, others around")
+        return _Said(Answer.YES, reason, f"all lines {kind}ed")
     outside = Counter(anchor.origins[0] for anchor in anchors) - Counter(anchor.origins[0] for anchor in inside)
     newest = outside.most_common(1)[0][0][:12]
-    if 0 < share < _FEW:
-        reason = f"only {len(inside)} of {len(anchors)} lines that it {kind} are in the pin, the rest is of {newest}"
-        return _Said(Answer.NO, reason, _CONFIDENCE["few lines"])
     if share == 0:
-        reason = f"the lines that it {kind} came in {newest}, which the pin lacks"
-        return _Said(Answer.NO, reason, _CONFIDENCE[f"no line it {kind}"])
-    return _Said(
-        Answer.UNSURE, f"{len(inside)} of {len(anchors)} lines are in the pin, the rest is of {newest}", unsure
-    )
+        reason = f"the lines that it {kind}s came in {newest}, which the pin lacks"
+        return _Said(Answer.NO, reason, f"no line {kind}ed")
+    rest = f"{len(inside)} of {len(anchors)} lines that it {kind}s are in the pin, the rest is of {newest}"
+    if share < _FEW:
+        return _Said(Answer.NO, f"only {rest}", "few lines")
+    return _Said(Answer.UNSURE, rest, "most lines" if share >= _MOST else "half of the lines")
+
+
+def _untraced(fix: Fix, paths: tuple[str, ...], pinned: Pinned) -> _Said:
+    """Answer by the paths alone, where no line can be traced: what a fix creates is in no pin."""
+    altered = [path for path in paths if path not in fix.created]
+    known = [path for path in altered if path in pinned.paths]
+    if altered and not known:
+        return _Said(Answer.NO, f"{altered[0]} does not exist at the pin", "no file")
+    reason = f"it alters {known[0]}" if known else f"it adds {paths[0]}"
+    return _Said(Answer.UNSURE, f"{reason} but leaves no line to trace", "nothing to trace")
 
 
 def _by_message(fix: Fix, by_blame: _Said, pinned: Pinned, index: Index) -> _Said:
@@ -153,9 +170,9 @@ def _by_message(fix: Fix, by_blame: _Said, pinned: Pinned, index: Index) -> _Sai
     brought = [oid for oid in fix.introduced if not index.same(oid).isdisjoint(pinned.ancestors)]
     if brought:
         reason = f"its message names {brought[0][:12]}, which the pin has; {by_blame.reason}"
-        return _Said(Answer.YES, reason, _CONFIDENCE["message"])
+        return _Said(Answer.YES, reason, "message names what the pin has")
     reason = f"its message names {fix.introduced[0][:12]}, which the pin lacks; {by_blame.reason}"
-    return _Said(Answer.NO, reason, _CONFIDENCE["message"])
+    return _Said(Answer.NO, reason, "message names what the pin lacks")
 
 
 def _places(anchors: Iterable[Anchor], texts: Mapping[str, Numbered]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ The lines that it removes or alters. A fix that only adds is anchored on what it
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from watcher.judge.shipped import Role, role
 from watcher.model import FileDiff, Hunk
@@ -19,6 +19,8 @@ _INSIGNIFICANT = re.compile(
 )
 """Of a stripped line: nothing or braces; comments (not directives or Rust attributes); imports; bare block words."""
 _WINDOW = 3
+_AROUND = 12
+"""Lines on each side of a hunk that count as its surroundings."""
 
 
 def is_significant(text: str) -> bool:
@@ -37,7 +39,7 @@ def removed_lines(diffs: Iterable[FileDiff]) -> dict[str, tuple[int, ...]]:
 
 
 def guarded_lines(
-    diffs: Iterable[FileDiff], plain: Iterable[FileDiff], lengths: dict[str, int]
+    diffs: Iterable[FileDiff], plain: Iterable[FileDiff], lengths: Mapping[str, int]
 ) -> dict[str, tuple[int, ...]]:
     """Return path before → lines that added code guards or stands beside.
 
@@ -50,15 +52,21 @@ def guarded_lines(
         if diff.old_path is None or not _is_code(diff.path):
             continue
         added = [hunk for hunk in diff.hunks if any(is_significant(text) for text in hunk.new)]
-        around = {
-            number
-            for hunk in added
-            for number in range(hunk.old_start - _WINDOW + 1, hunk.old_start + _WINDOW + 1)
-            if 1 <= number <= lengths.get(diff.old_path, 0)
-        }
+        around = {number for hunk in added for number in _near(hunk, _WINDOW, lengths.get(diff.old_path, 0))}
         lines = indented.get(diff.old_path) or tuple(sorted(around))
         if lines and added:
             found[diff.old_path] = lines
+    return found
+
+
+def surroundings(diffs: Iterable[FileDiff], lengths: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """Return path before → lines close to what the diffs alter in shipped source, which stay as they are."""
+    found: dict[str, tuple[int, ...]] = {}
+    for diff in diffs:
+        if diff.old_path is not None and _is_code(diff.path):
+            removed = {number for hunk in diff.hunks for number in _numbers(hunk)}
+            near = {number for hunk in diff.hunks for number in _near(hunk, _AROUND, lengths.get(diff.old_path, 0))}
+            found[diff.old_path] = tuple(sorted(near - removed))
     return found
 
 
@@ -66,6 +74,19 @@ def weight(diffs: Iterable[FileDiff]) -> tuple[int, int]:
     """Return how many lines of shipped source the diffs add and remove."""
     hunks = [hunk for diff in diffs if _is_code(diff.path) for hunk in diff.hunks]
     return sum(len(hunk.new) for hunk in hunks), sum(len(hunk.old) for hunk in hunks)
+
+
+def _near(hunk: Hunk, window: int, length: int) -> range:
+    """Return the lines of a file of some length that a hunk alters, with a window on each side.
+
+    A hunk that only adds starts at the line after which it adds.
+    """
+    first = hunk.old_start if hunk.old else hunk.old_start + 1
+    return range(max(1, first - window), min(length, first + len(hunk.old) - 1 + window) + 1)
+
+
+def _numbers(hunk: Hunk) -> range:
+    return range(hunk.old_start, hunk.old_start + len(hunk.old))
 
 
 def _significant(hunk: Hunk) -> list[int]:

@@ -75,10 +75,11 @@ def judge_fix(
         grade=grade,
         evidence=tuple(sorted(evidence, key=lambda item: -item.weight)),
         paths=shipped,
+        created=frozenset(path.path for path in altered if path.status == "A" and path.path in shipped),
         is_security=any(item.signal == "advisory" for item in evidence),
         introduced=introduced(messages, commits),
-    )
         completes=completed(messages, commits),
+    )
 
 
 def fix_id(upstream: str, landing: Oid) -> str:

@@ -46,7 +46,9 @@ def render(argument: Argument) -> str:
 def _pin(argument: Argument) -> list[str]:
     pin = argument.pin
     return [
-        f"{safe(pin.name)} at {safe(pin.place)}" + (f" for {safe(pin.variant)}" if pin.variant != "any" else ""),
+        safe(pin.name)
+        + (f" at {safe(pin.place)}" if pin.file else "")
+        + (f" for {safe(pin.variant)}" if pin.variant != "any" else ""),
         f"  upstream  {safe(pin.upstream or 'unknown')}",
         f"  ref       {safe(pin.ref or 'none')} ({pin.ref_kind})",
         f"  commit    {argument.commit or 'unknown'}",
@@ -76,6 +78,8 @@ def _fix(said: Verdict, argument: Argument) -> list[str]:
     lines.append(f"    is it a fix?    {fix.grade}")
     lines += [f"      {item.weight:+.2f}  {item.signal}: {safe(item.detail)}" for item in fix.evidence]
     lines.append(f"    is it affected? {said.answer}: {safe(said.reason)}")
+    if said.basis:
+        lines.append(f"      {said.basis}: of such pins {said.chance:.0%} had the bug, where that is known")
     lines += [f"      {safe(place)}" for place in said.where]
     repair = argument.repairs.get(change.landing)
     lines += _anchors(repair) if repair else []

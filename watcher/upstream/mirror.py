@@ -196,13 +196,17 @@ class Mirror:
             raise GitError("cannot compare commits that are not held")
         return {pair: paths for pair, (_, paths) in zip(asked, told, strict=True)}
 
+    def tree(self, commit: Oid) -> tuple[dict[str, Oid], dict[str, Oid]]:
+        """Return the regular files of a commit, and its submodules with the commits that they are at."""
+        return porcelain.tree(self._git.run("ls-tree", "-r", "-z", "--full-tree", commit))
+
     def files(self, commit: Oid) -> dict[str, Oid]:
         """Return the regular files of a commit."""
-        return self._tree(commit)[0]
+        return self.tree(commit)[0]
 
     def gitlinks(self, commit: Oid) -> dict[str, Oid]:
         """Return the submodules of a commit, with the commits that they are at."""
-        return self._tree(commit)[1]
+        return self.tree(commit)[1]
 
     def read(self, blobs: Iterable[Oid], *, largest: int = 4 * 1024 * 1024) -> dict[Oid, bytes]:
         """Return contents, fetched in one batch where missing; those larger than `largest` bytes are left out."""
@@ -366,9 +370,6 @@ class Mirror:
         rows = self._git.run("cat-file", "--batch-check", "--buffer", stdin=_lines(asked)).decode().splitlines()
         split = (row.split(" ") for row in rows)
         return {Oid(name): (kind, int(size[0]) if size else 0) for name, kind, *size in split}
-
-    def _tree(self, commit: Oid) -> tuple[dict[str, Oid], dict[str, Oid]]:
-        return porcelain.tree(self._git.run("ls-tree", "-r", "-z", "--full-tree", commit))
 
     def _tip_blob(self, commit: Oid, path: str) -> Oid | None:
         """Return what a path holds at a commit, if it is a file."""

@@ -90,7 +90,7 @@ def tree(printed: bytes) -> tuple[dict[str, Oid], dict[str, Oid]]:
 
 def blamed(printed: bytes) -> Iterator[BlamedLine]:
     """Yield the lines of `git blame --line-porcelain`."""
-    first, path, is_boundary = None, b"", False
+    first, path, date, is_boundary = None, b"", 0, False
     for line in printed.split(b"\n"):
         if first is None:
             first = _BLAMED.fullmatch(line)
@@ -101,6 +101,7 @@ def blamed(printed: bytes) -> Iterator[BlamedLine]:
                 origin=oid(first[1].decode()),
                 origin_path=text(unquoted(path)),
                 origin_line=int(first[2]),
+                origin_date=date,
                 is_boundary=is_boundary,
             )
             first, is_boundary = None, False
@@ -108,6 +109,8 @@ def blamed(printed: bytes) -> Iterator[BlamedLine]:
             is_boundary = True
         elif line.startswith(b"filename "):
             path = line.removeprefix(b"filename ")
+        elif line.startswith(b"committer-time "):
+            date = int(line.removeprefix(b"committer-time "))
 
 
 def objects(printed: bytes) -> Iterator[tuple[Oid, bytes]]:
