@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 demo: .venv/installed ## play the whole story on a made-up upstream, without internet
 	$(BIN)/watcher demo
@@ -17,6 +17,10 @@ lint: .venv/developing ## style, types, layers, docstrings
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/interrogate -q watcher
+
+bench-judgement: .venv/developing ## measure the judgement against known answers, with REPOS=folder of bare repositories
+	@test -d "$(REPOS)" || { echo "name a folder of bare repositories: make bench-judgement REPOS=..." >&2; exit 1; }
+	$(BIN)/python benchmarks/bench_judgement.py "$(REPOS)" $(ARGS)
 
 format: .venv/developing ## put the code into the house format
 	$(BIN)/ruff check --fix .
@@ -41,4 +45,4 @@ clean: ## remove what was made here, but not state/
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $@ .venv/installed
 
-.PHONY: help demo test lint format dev clean
+.PHONY: help demo test lint bench-judgement format dev clean
