@@ -3,14 +3,14 @@
 The same judges as in a pass, over everything that a repository holds, for questions that come one after the other.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from watcher import materials
 from watcher.errors import UsageError
 from watcher.graph import Graph
-from watcher.judge.affected import Pinned, numbered, verdict
+from watcher.judge.affected import Numbered, Pinned, numbered, verdict
 from watcher.judge.bump import Ladder
 from watcher.judge.changes import change_of
 from watcher.judge.culprits import introduced
@@ -46,6 +46,26 @@ class Known:
 
     fix: Fix
     same: Equivalents
+
+
+class _Late(Mapping[str, Numbered]):
+    """A mapping that is made when it is first looked into."""
+
+    def __init__(self, make: Callable[[], Mapping[str, Numbered]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> Mapping[str, Numbered]:
+        return self._make()
+
+    def __getitem__(self, path: str) -> Numbered:
+        return self._made[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
 
 
 class History:
@@ -179,10 +199,7 @@ class History:
             taken = Verdict(fix=known.fix.id, answer=Answer.NO, where=(), reason="it was reverted", chance=0.02)
             return "reverted", taken
         repair = self.repair(known.fix)
-        said = verdict(known.fix, known.same, repair, self._pinned(pin), self._index)
-        if said is not None and said.answer is not Answer.NO:
-            # Only then does it matter where the lines are.
-            said = verdict(known.fix, known.same, repair, self._pinned(pin, repair), self._index)
+        said = verdict(known.fix, known.same, repair, self._pinned(pin, repair), self._index)
         if said is not None and said.contained_as is not None:
             return "contains", said
         if said is None:
@@ -194,20 +211,22 @@ class History:
         has = self._has(self.lines[0].tip).__contains__
         return bool(same.reverts) and was_held(same, has) and held_as(same, has) is None
 
-    def _pinned(self, pin: Oid, repair: Repair | None = None) -> Pinned:
-        """Return what a pin ships, with the text of the files that a change repairs."""
+    def _pinned(self, pin: Oid, repair: Repair) -> Pinned:
+        """Return what a pin ships, with the text of the files that a change repairs, which is read when asked for."""
         files, gitlinks = self._tree(pin)
-        touched = {path for anchor in (repair.anchors if repair else ()) for path in anchor.paths}
-        contents = self.mirror.read(files[path] for path in touched if path in files) if touched else {}
+
+        def texts() -> dict[str, Numbered]:
+            touched = {path: files[path] for anchor in repair.anchors for path in anchor.paths if path in files}
+            contents = self.mirror.read(touched.values())
+            return {
+                path: numbered(materials.lines(contents[blob])) for path, blob in touched.items() if blob in contents
+            }
+
         return Pinned(
             ancestors=self._has(pin),
             variant="any",
             paths=files.keys() | gitlinks.keys() if gitlinks else files.keys(),
-            texts={
-                path: numbered(materials.lines(contents[files[path]]))
-                for path in touched
-                if path in files and files[path] in contents
-            },
+            texts=_Late(texts),
         )
 
     def _minimal(self, pin: Oid, same: list[Equivalents]) -> tuple[Oid | None, Oid | None]:
