@@ -517,7 +517,7 @@ def test_an_empty_file_shows_the_smallest_one(mistakes, text):
         (
             "upstreams:\n  https://h.org/a: {trak: x}",
             (
-                "4: expected one of the keys track, paths for "
+                "4: expected one of the keys track, paths, variants for "
                 "upstreams.https://h.org/a, found 'trak'; did you mean track?"
             ),
         ),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from watcher import materials
 from watcher.judge.contract import VERSION_FILES
 from watcher.judge.reachability import reachability
+from watcher.judge.shipped import BY_NAME, Scope
 from watcher.judge.suggest import Cost, Proposal, ladder_for, propose, suggestion, wanted
 from watcher.judge.survey import Judged, Survey, candidates, judged, survey
 from watcher.model import ChangedPath, Oid, Pin, Reachability, ReachabilityClass, Repair, Rung, Suggestion
@@ -44,26 +45,26 @@ def assess(
     facts: materials.Facts,
     *,
     tracked: tuple[str, ...] = (),
-    paths: tuple[str, ...] = (),
+    scope: Scope = BY_NAME,
 ) -> Assessment:
-    """Return all judgements of one upstream; `tracked` branches and `paths` globs as configured."""
+    """Return all judgements of one upstream; `tracked` branches and `scope` as configured."""
     mine = tuple(pins)
     reach = {pin.id: reachability(pin, seen, tracked) for pin in mine}
     alive = tuple(pin for pin in mine if reach[pin.id].cls not in _LOST)
     surveyed = survey(seen, alive, tracked)
     had = Materials(paths=_altered(mirror, surveyed))
-    found = candidates(seen, surveyed, had, paths)
+    found = candidates(seen, surveyed, had, scope)
     repairs = materials.repairs(mirror, found, seen.bound, facts, seen.graph)
     had = _pinned_contents(mirror, seen, alive, had, repairs)
     had = replace(had, patch_ids=_patch_ids(mirror, seen, surveyed, repairs))
-    judgement = judged(seen, surveyed, had, repairs, alive, paths)
+    judgement = judged(seen, surveyed, had, repairs, alive, scope)
     proposals = [made for pin in alive if (made := propose(pin, seen, surveyed, judgement, repairs))]
     return Assessment(
         seen=seen,
         surveyed=surveyed,
         reachability=reach,
         judgement=judgement,
-        suggestions=tuple(suggestion(made, _cost(mirror, made)) for made in proposals),
+        suggestions=tuple(suggestion(made, _cost(mirror, made), scope) for made in proposals),
         single={pin.id: _single(pin, seen, surveyed, judgement) for pin in alive},
         repairs=repairs,
     )

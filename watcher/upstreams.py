@@ -13,6 +13,7 @@ from watcher.assess import Assessment, assess
 from watcher.config import Settings
 from watcher.errors import GitError
 from watcher.facts import VERSION, from_fact
+from watcher.judge.shipped import Scope
 from watcher.materials import Facts
 from watcher.model import Advertisement, Pin, Ref, RefKind, Unobserved
 from watcher.observe import Memory, Pulls, observe
@@ -45,7 +46,7 @@ class _Task:
     pins: tuple[Pin, ...]
     folder: Path
     tracked: tuple[str, ...]
-    paths: tuple[str, ...]
+    scope: Scope
     memory: Memory
     facts: Facts
     at: datetime
@@ -112,7 +113,7 @@ def _tasks(settings: Settings, store: Store, pins: Iterable[Pin], now: datetime)
             pins=tuple(mine),
             folder=mirror_folder(settings, upstream),
             tracked=watched.track,
-            paths=watched.paths,
+            scope=Scope(paths=watched.paths, variants=watched.variants),
             memory=_memory(store, upstream),
             facts={landing: from_fact(landing, it) for landing, it in store.facts(upstream, "repair", VERSION).items()},
             at=now,
@@ -163,7 +164,7 @@ def _attempt(task: _Task, advertisement: Advertisement) -> Assessment:
         tracked=task.tracked,
         at=task.at,
     )
-    return assess(seen, task.pins, mirror, task.facts, tracked=task.tracked, paths=task.paths)
+    return assess(seen, task.pins, mirror, task.facts, tracked=task.tracked, scope=task.scope)
 
 
 def _pulls(url: str, advertisement: Advertisement) -> Pulls:

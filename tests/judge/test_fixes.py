@@ -6,6 +6,7 @@ import pytest
 
 from tests.judge.picture import UPSTREAM, drawn, named
 from watcher.judge.fixes import fix_id, judge_fix
+from watcher.judge.shipped import Scope
 from watcher.model import ChangedPath, Commit, Grade, Repair, oid
 
 SQUASH = "A---S  (main)"
@@ -22,13 +23,14 @@ def paths(*names, status="M"):
     )
 
 
-def judge(message, *altered, lines=10, wanted=(), text=SQUASH, silent=False, **messages):
+def judge(message, *altered, lines=10, shipped=(), text=SQUASH, silent=False, **messages):
     """Return what a change with this message is, as a fix or None."""
     landing = "M" if text == MERGE else "S"
     it = drawn(text, messages={landing: message, **messages})
     repair = Repair(landing=named(landing), bound=None, anchors=(), added=lines, removed=0)
     altered = paths(*(altered or ("src/pool.py",)))
-    return judge_fix(UPSTREAM, it.change(landing), altered, it.commits, repair=repair, wanted=wanted, silent=silent)
+    scope = Scope(paths=shipped)
+    return judge_fix(UPSTREAM, it.change(landing), altered, it.commits, repair=repair, scope=scope, silent=silent)
 
 
 def grade(*args, **more):
@@ -140,8 +142,8 @@ def test_shipped_paths():
     """A fix names the shipped paths alone; configured globs decide which these are."""
     altered = ("src/pool.py", "tests/test_pool.py", "docs/pool.md", "setup.py")
     assert ("src/pool.py", "setup.py") == judge("fix: once", *altered).paths
-    assert ("tests/test_pool.py",) == judge("fix: once", *altered, wanted=("tests/**",)).paths
-    assert None is judge("fix: once", *altered, wanted=("csrc/**",))
+    assert ("tests/test_pool.py",) == judge("fix: once", *altered, shipped=("tests/**",)).paths
+    assert None is judge("fix: once", *altered, shipped=("csrc/**",))
 
 
 def test_shape():

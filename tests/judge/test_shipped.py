@@ -2,7 +2,7 @@
 
 import pytest
 
-from watcher.judge.shipped import Role, concerns, is_shipped, role, variant_of
+from watcher.judge.shipped import Role, Scope, concerns, is_shipped, role, variant_of
 
 SOURCE, BUILD, TEST, DOCS, TOOLING, VENDORED = Role
 
@@ -107,7 +107,7 @@ def test_roles(path, answer):
 )
 def test_configured_globs_alone_decide(path, globs, answer):
     """Where globs are configured, they say what is shipped, tests and docs included."""
-    assert answer is is_shipped(path, globs)
+    assert answer is is_shipped(path, Scope(paths=globs))
 
 
 @pytest.mark.parametrize(
@@ -166,3 +166,20 @@ def test_which_pins_a_path_concerns(path, variants):
     """A variant's file concerns its own pins and those of no variant; CUDA code may be translated for ROCm."""
     every = {"any", "cuda", "rocm", "npu", "cpu", "our own"}
     assert variants == {variant for variant in every if concerns(path, variant)}
+
+
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [
+        ("backend/amd/lower.cpp", None),
+        ("lib/gfx/lower.cpp", "rocm"),
+        ("csrc/cuda/core.cpp", "cuda"),
+        ("csrc/core.cpp", None),
+    ],
+)
+def test_configured_variants_come_before_names(path, answer):
+    """Where globs say whose a path is, its name does not matter; `any` makes it everybody's."""
+    scope = Scope(variants={"rocm": ("lib/gfx/**",), "any": ("backend/**",)})
+    assert answer == variant_of(path, scope)
+    assert (answer in {None, "rocm", "cuda"}) is concerns(path, "rocm", scope)
+    assert (answer != "rocm") is concerns(path, "cuda", scope)

@@ -302,6 +302,18 @@ def test_configured_paths_decide_what_is_shipped(shelf):
     assert [] == kinds(shelf.look())
 
 
+def test_configured_variants_decide_whom_a_file_concerns(world):
+    """With `variants`, a file whose name says ROCm may be everybody's."""
+    messages = {"R": "fix: handles are dropped twice on ROCm\n\nFixes #8\n"}
+    files = {"A": FILES["A"], "R": {"csrc/shelf_rocm.cpp": SHELVED_ROCM}}
+    oids = world.upstream(NAME).draw("A---R   (main)", files=files, messages=messages)
+    world.pin(NAME, cuda=oids["A"], rocm=oids["A"])
+    ours = {f"https://git.example.org/{NAME}": {"variants": {"any": ["csrc/shelf_rocm.cpp"]}}}
+    world.config = {"upstreams": ours}
+    found = world.look()
+    assert 1 == len(findings_of(found, "fix-available", "cuda")) == len(findings_of(found, "fix-available", "rocm"))
+
+
 def test_a_fork_as_declared_relative(world):
     """CUDA from the original, ROCm from a fork: one dependency, `other-repository`, and no alarm by default."""
     files = {"files": FILES, "messages": MESSAGES}

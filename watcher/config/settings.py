@@ -160,6 +160,8 @@ class Upstream(_Model):
     """The branches whose line we follow. Default: the one that the remote's HEAD names."""
     paths: Texts = ()
     """Globs of the files that are shipped: a change to others concerns no pin. Default: all but tests, docs, CI."""
+    variants: dict[Variant, Texts] = {}
+    """Variant → globs of the files that are for it alone (any: for all), where their names do not tell it."""
 
 
 class Pattern(_Model):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from watcher.judge.equivalents import Equivalents, Index, held_as
-from watcher.judge.shipped import concerns, variant_of
+from watcher.judge.shipped import BY_NAME, Scope, concerns, variant_of
 from watcher.model import Anchor, Answer, Fix, Oid, Repair, Verdict
 
 _MOST = 2 / 3
@@ -53,6 +53,7 @@ class Pinned:
     paths: Set[str]
     texts: Mapping[str, Numbered]
     """Path → its lines, for the paths that fixes repair."""
+    scope: Scope = BY_NAME
 
 
 def numbered(lines: Iterable[str]) -> Numbered:
@@ -85,10 +86,12 @@ def verdict(fix: Fix, same: Equivalents, repair: Repair | None, pinned: Pinned, 
             basis="contained",
             chance=CHANCES["contained"],
         )
-    mattering = tuple(path for path in fix.paths if concerns(path, pinned.variant))
+    mattering = tuple(path for path in fix.paths if concerns(path, pinned.variant, pinned.scope))
     if not mattering:
         return None
-    anchors = tuple(anchor for anchor in (repair.anchors if repair else ()) if concerns(anchor.path, pinned.variant))
+    anchors = tuple(
+        anchor for anchor in (repair.anchors if repair else ()) if concerns(anchor.path, pinned.variant, pinned.scope)
+    )
     inside = tuple(anchor for anchor in anchors if _is_inside(anchor, pinned.ancestors, index))
     where = _places(inside, pinned.texts)
     is_altered = bool(repair and repair.nearby and index.same(repair.nearby).isdisjoint(pinned.ancestors))
@@ -96,7 +99,7 @@ def verdict(fix: Fix, same: Equivalents, repair: Repair | None, pinned: Pinned, 
         _by_blame(anchors, inside, where, is_altered=is_altered) if anchors else _untraced(fix, mattering, pinned)
     )
     said = _by_message(fix, by_blame, pinned, index)
-    said = _translated(said, mattering, pinned.variant)
+    said = _translated(said, mattering, pinned)
     return Verdict(
         fix=fix.id,
         answer=said.answer,
@@ -107,9 +110,10 @@ def verdict(fix: Fix, same: Equivalents, repair: Repair | None, pinned: Pinned, 
     )
 
 
-def _translated(said: _Said, paths: tuple[str, ...], variant: str) -> _Said:
+def _translated(said: _Said, paths: tuple[str, ...], pinned: Pinned) -> _Said:
     """Be unsure of a ROCm pin where a fix touches CUDA sources alone: a build may translate them, or not use them."""
-    if said.answer is Answer.YES and variant == "rocm" and all(variant_of(path) == "cuda" for path in paths):
+    is_cuda = all(variant_of(path, pinned.scope) == "cuda" for path in paths)
+    if said.answer is Answer.YES and pinned.variant == "rocm" and is_cuda:
         reason = f"{paths[0]} is CUDA code, which a ROCm build may translate; {said.reason}"
         return _Said(Answer.UNSURE, reason, "translated")
     return said

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from watcher.judge.culprits import BLAMED, FIXES, completed, introduced
 from watcher.judge.equivalents import reverted_oids
-from watcher.judge.shipped import is_shipped
+from watcher.judge.shipped import BY_NAME, Scope, is_shipped
 from watcher.judge.wording import SIZES, Found, body_words, line_counts, paths_altered, title_words
 from watcher.judge.wordweights import BIAS, WEIGHTS
 from watcher.model import Change, ChangedPath, Commit, Evidence, Fix, Grade, Oid, Repair
@@ -49,18 +49,18 @@ def judge_fix(
     paths: Iterable[ChangedPath],
     commits: Mapping[Oid, Commit],
     repair: Repair | None = None,
-    wanted: tuple[str, ...] = (),
+    scope: Scope = BY_NAME,
     *,
     silent: bool = False,
 ) -> Fix | None:
     """Return the change as a fix with grade and evidence, or None: nothing shipped is altered, nothing repaired.
 
     Without `repair` the lines are taken to be as many as speaks best for a fix: nothing that is one with it is left
-    out. `wanted`: the path globs of the configuration. `silent`: the score alone decides; else something must be said
+    out. `scope`: what the configuration says. `silent`: the score alone decides; else something must be said
     for a fix, since a shape alone is no reason to bother anybody.
     """
     altered = tuple(paths)
-    shipped = tuple(path.path for path in altered if is_shipped(path.path, wanted))
+    shipped = tuple(path.path for path in altered if is_shipped(path.path, scope))
     if not shipped:
         return None
     messages = tuple(commits[oid] for oid in dict.fromkeys((change.landing, *change.commits)) if oid in commits)

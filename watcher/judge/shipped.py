@@ -1,6 +1,8 @@
 """What is a path for: shipped code, or tests, docs, CI and tooling? And for which variant?"""
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from posixpath import splitext
 
@@ -17,6 +19,22 @@ class Role(StrEnum):
     TOOLING = "tooling"
     VENDORED = "vendored"
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What of an upstream matters to whom, as the configuration says; where it says nothing, names decide.
+
+    Globs: `**` crosses folders.
+    """
+
+    paths: tuple[str, ...] = ()
+    """Globs of the files that are shipped."""
+    variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Variant → globs of the files that are for it alone; `any`: of those that are for all."""
+
+
+BY_NAME = Scope()
+"""Names alone decide."""
 
 _DOCS = re.compile(
     r"^(readme|changelog|changes|news|history|licen[cs]e|copying|authors|contributing|security)\b", re.IGNORECASE
@@ -99,27 +117,27 @@ def _role_of_name(name: str) -> Role:
     return Role.SOURCE
 
 
-def is_shipped(path: str, wanted: tuple[str, ...] = ()) -> bool:
-    """Answer whether a path is part of what users build or import.
-
-    `wanted` are the globs of the configuration (`**` crosses folders); where given, they alone decide.
-    """
-    if wanted:
-        return any(is_match(glob, path) for glob in wanted)
+def is_shipped(path: str, scope: Scope = BY_NAME) -> bool:
+    """Answer whether a path is part of what users build or import."""
+    if scope.paths:
+        return any(is_match(glob, path) for glob in scope.paths)
     return role(path) in {Role.SOURCE, Role.BUILD}
 
 
-def variant_of(path: str) -> str | None:
+def variant_of(path: str, scope: Scope = BY_NAME) -> str | None:
     """Return the variant that a path is for alone, or None for shared code."""
+    for variant, globs in scope.variants.items():
+        if any(is_match(glob, path) for glob in globs):
+            return None if variant == "any" else variant
     words = [word.lower() for word in _WORD.findall(path.replace("ROCm", "Rocm"))]
     found = {_VARIANT_WORDS[word] for word in words if word in _VARIANT_WORDS}
     return found.pop() if len(found) == 1 else None
 
 
-def concerns(path: str, variant: str) -> bool:
+def concerns(path: str, variant: str, scope: Scope = BY_NAME) -> bool:
     """Answer whether a path can matter to a pin of a variant.
 
     ROCm builds translate CUDA sources (hipify), so a CUDA path does matter to a ROCm pin.
     """
-    own = variant_of(path)
+    own = variant_of(path, scope)
     return own is None or variant in {"any", own} or (own == "cuda" and variant == "rocm")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from watcher.judge.bump import Ladder
 from watcher.judge.contract import contract_files, package_version
 from watcher.judge.equivalents import Equivalents, held_as, twins
-from watcher.judge.shipped import is_shipped, variant_of
+from watcher.judge.shipped import BY_NAME, Scope, is_shipped, variant_of
 from watcher.judge.survey import Judged, Survey
 from watcher.model import Answer, Fix, Grade, Oid, Pin, Repair, Rung, Suggestion, Verdict
 from watcher.observation import Observation
@@ -108,9 +108,9 @@ def _target(rungs: tuple[Rung, ...], strong: set[str], ladder: Ladder, same: Map
     return ladder.target(goal, same)
 
 
-def suggestion(proposal: Proposal, cost: Cost) -> Suggestion:
+def suggestion(proposal: Proposal, cost: Cost, scope: Scope = BY_NAME) -> Suggestion:
     """Return the proposal with its cost: versions, build contract, files by variant."""
-    shipped = [path for path in cost.paths if is_shipped(path)]
+    shipped = [path for path in cost.paths if is_shipped(path, scope)]
     return Suggestion(
         pin=proposal.pin.id,
         from_=proposal.commit,
@@ -122,7 +122,7 @@ def suggestion(proposal: Proposal, cost: Cost) -> Suggestion:
         version_to=package_version(cost.after),
         cautions=proposal.cautions,
         contract=contract_files(cost.paths),
-        files=dict(Counter(variant_of(path) or "any" for path in shipped)),
+        files=dict(Counter(variant_of(path, scope) or "any" for path in shipped)),
     )
 
 

@@ -8,6 +8,7 @@ from watcher.judge.changes import landings
 from watcher.judge.equivalents import Equivalents, Index, equivalents, held_as
 from watcher.judge.fixes import judge_fix
 from watcher.judge.lines import Line, followed_lines, own_line, published_lines
+from watcher.judge.shipped import BY_NAME, Scope
 from watcher.model import Change, Fix, Oid, Pin, Repair, Verdict
 from watcher.observation import Materials, Observation
 
@@ -53,14 +54,12 @@ def survey(seen: Observation, pins: Iterable[Pin], tracked: tuple[str, ...] = ()
     return Survey(pinned=tuple(pinned), lines=lines, own=own, changes=tuple(changes.values()))
 
 
-def candidates(
-    seen: Observation, surveyed: Survey, materials: Materials, wanted: tuple[str, ...] = ()
-) -> tuple[Change, ...]:
+def candidates(seen: Observation, surveyed: Survey, materials: Materials, scope: Scope = BY_NAME) -> tuple[Change, ...]:
     """Return the changes that may turn out to be fixes once their lines are looked at."""
     return tuple(
         change
         for change in surveyed.changes
-        if judge_fix(seen.upstream, change, materials.paths.get(change.landing, ()), seen.commits, wanted=wanted)
+        if judge_fix(seen.upstream, change, materials.paths.get(change.landing, ()), seen.commits, scope=scope)
     )
 
 
@@ -70,7 +69,7 @@ def judged(
     materials: Materials,
     repairs: Mapping[Oid, Repair],
     pins: Iterable[Pin],
-    wanted: tuple[str, ...] = (),
+    scope: Scope = BY_NAME,
 ) -> Judged:
     """Return the fixes among the changes, and each pin's verdict on each of them."""
     index = Index(seen.commits, materials.patch_ids, seen.advertisement.pulls)
@@ -78,7 +77,7 @@ def judged(
     for change in surveyed.changes:
         repair = repairs.get(change.landing)
         paths = materials.paths.get(change.landing, ())
-        found = judge_fix(seen.upstream, change, paths, seen.commits, repair=repair, wanted=wanted) if repair else None
+        found = judge_fix(seen.upstream, change, paths, seen.commits, repair=repair, scope=scope) if repair else None
         if found is not None:
             fixes[found.id] = found
     same = {fix.id: equivalents(fix.change, index, seen.graph) for fix in fixes.values()}
@@ -86,7 +85,7 @@ def judged(
     standing = {name: fix for name, fix in fixes.items() if any(held_as(same[name], tip.__contains__) for tip in tips)}
     verdicts = {}
     for pin in pins:
-        pinned = _pinned(pin, seen, materials)
+        pinned = _pinned(pin, seen, materials, scope)
         if pinned is None:
             continue
         said = {
@@ -97,13 +96,14 @@ def judged(
     return Judged(fixes=standing, same=same, verdicts=verdicts)
 
 
-def _pinned(pin: Pin, seen: Observation, materials: Materials) -> Pinned | None:
+def _pinned(pin: Pin, seen: Observation, materials: Materials, scope: Scope) -> Pinned | None:
     commit = seen.commit_of(pin)
     if commit is None or commit not in seen.graph:
         return None
     return Pinned(
         ancestors=frozenset(seen.graph.ancestors(commit)),
         variant=pin.variant,
+        scope=scope,
         paths=materials.trees.get(commit, frozenset()),
         texts={path: numbered(lines) for (at, path), lines in materials.texts.items() if at == commit},
     )
