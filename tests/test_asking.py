@@ -1,6 +1,7 @@
 """Questions about a whole repository are answered by the same judges, over a folder or an address."""
 
 import json
+import subprocess
 
 import pytest
 from typer.testing import CliRunner
@@ -134,6 +135,25 @@ def test_a_line_that_is_no_question_is_named(history, line):
     """The number of the line is told, and what was expected."""
     with pytest.raises(UsageError, match=r"\(standard input\):2: expected"):
         list(answers(history, ["", line]))
+
+
+def test_a_content_that_is_missing_stops_no_other_question(upstream, drawn):
+    """What cannot be read is an unsure answer with the reason; the next question is answered."""
+    told = subprocess.run(
+        ["git", "-C", upstream.path, "rev-parse", f"{drawn['B']}:src/n.c"], capture_output=True, text=True, check=True
+    )
+    blob = told.stdout.strip()
+    for pack in (upstream.path / "objects" / "pack").glob("*.pack"):
+        moved = pack.rename(upstream.path / pack.name)
+        subprocess.run(["git", "-C", upstream.path, "unpack-objects", "-q"], input=moved.read_bytes(), check=True)
+        pack.with_suffix(".idx").unlink()
+    (upstream.path / "objects" / blob[:2] / blob[2:]).unlink()
+    lines = [json.dumps({"id": fix, "pin": drawn["A"], "fix": drawn[fix]}) for fix in ("B", "F")]
+    first, second = answers(History(*opened(str(upstream.path))), lines)
+    assert ("unsure", "B") == (first["answer"], first["id"])
+    assert "lacks 1 file contents" in first["reason"]
+    assert "F" == second["id"]
+    assert "unsure" != second["answer"]
 
 
 def test_an_address_is_mirrored_and_asked(upstream, drawn, tmp_path, monkeypatch):

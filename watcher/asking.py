@@ -95,13 +95,15 @@ class History:
 
     def commit(self, name: str) -> Oid:
         """Return the commit that a full or short id, a branch or a tag means; raise UsageError for none or several."""
+        if name in self.graph:
+            return Oid(name)
         tip = next(
             (tip for full in (name, f"refs/tags/{name}", f"refs/heads/{name}") if (tip := self._tip(full))), None
         )
         if tip is not None:
             return tip
         found = self.mirror.expand(name.lower()) if len(name) >= 4 else ()  # noqa: PLR2004 - git's own least
-        known = [oid for oid in found if oid in self.graph]
+        known = [commit for commit in found if commit in self.graph]
         if len(known) != 1:
             raise UsageError(f"{name}: expected a commit, branch or tag of this repository, found {len(known)}")
         return known[0]

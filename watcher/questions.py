@@ -14,7 +14,7 @@ from platformdirs import user_cache_path
 from watcher import address
 from watcher.asking import Answered, History
 from watcher.assess import assess
-from watcher.errors import UnobservedError, UsageError
+from watcher.errors import GitError, UnobservedError, UsageError
 from watcher.model import Advertisement, Commit, Oid, Pin, Unobserved
 from watcher.observe import Memory, observe
 from watcher.pins.refkind import ref_kind
@@ -54,7 +54,7 @@ def answers(history: History, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         fixes = question.get("fixes") or [question.get("fix")]
         try:
             said = history.answer(history.commit(question["pin"]), [history.commit(str(fix)) for fix in fixes])
-        except UsageError as error:
+        except (UsageError, GitError) as error:
             yield {"id": question["id"], "answer": "unsure", "minimal": None, "confidence": 0.0, "reason": str(error)}
             continue
         yield {"id": question["id"], **document(said)}
@@ -82,7 +82,7 @@ def labels(history: History, lines: Iterable[str], *, strip_prefix: bool) -> Ite
     for row in _read(lines, ("sha",)):
         try:
             fix = history.classified(history.commit(row["sha"]), without=_FRAGMENTS if strip_prefix else ())
-        except UsageError as error:
+        except (UsageError, GitError) as error:
             yield {"sha": row["sha"], "fix": False, "grade": None, "evidence": [], "reason": str(error)}
             continue
         evidence = (

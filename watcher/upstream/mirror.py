@@ -255,7 +255,8 @@ class Mirror:
             return ()
         if commit == bound:
             return self._all_older(commit, path, wanted)
-        self.prefetch(self.blame_blobs([(commit, path)], bound=bound))
+        if self.partial:
+            self.prefetch(self.blame_blobs([(commit, path)], bound=bound))
         options = [f"-L{lines.first},{lines.last}" for lines in wanted]
         revision = f"{bound}..{commit}" if bound else commit
         try:
