@@ -21,6 +21,7 @@ def anchors(draw) -> Anchor:
         line=draw(st.integers(1, 10**6)),
         text=wordings[0],
         is_removed=draw(st.booleans()),
+        is_wrapped=draw(st.booleans()),
         origins=tuple(draw(st.lists(oids, min_size=1, max_size=3))),
         is_older=draw(st.booleans()),
         paths=tuple(draw(st.lists(words, max_size=3))),

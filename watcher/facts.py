@@ -15,13 +15,14 @@ def to_fact(repair: Repair) -> dict[str, Any]:
         "bound": repair.bound,
         "added": repair.added,
         "removed": repair.removed,
-        "nearby": repair.nearby,
+        "nearby": dict(repair.nearby),
         "patch_id": repair.patch_id,
         "anchors": [
             {
                 "path": anchor.path,
                 "line": anchor.line,
                 "removed": anchor.is_removed,
+                "wrapped": anchor.is_wrapped,
                 "older": anchor.is_older,
                 "origins": list(anchor.origins),
                 "paths": list(anchor.paths),
@@ -39,7 +40,7 @@ def from_fact(landing: str, fact: Mapping[str, Any]) -> Repair:
         bound=oid(fact["bound"]) if fact["bound"] else None,
         added=fact["added"],
         removed=fact["removed"],
-        nearby=oid(fact["nearby"]) if fact["nearby"] else None,
+        nearby={path: oid(newest) for path, newest in fact["nearby"].items()},
         patch_id=fact["patch_id"],
         anchors=tuple(_anchor(anchor) for anchor in fact["anchors"]),
     )
@@ -51,6 +52,7 @@ def _anchor(fact: Mapping[str, Any]) -> Anchor:
         line=fact["line"],
         text=fact["wordings"][0],
         is_removed=fact["removed"],
+        is_wrapped=fact["wrapped"],
         is_older=fact["older"],
         origins=tuple(oid(origin) for origin in fact["origins"]),
         paths=tuple(fact["paths"]),

@@ -5,7 +5,7 @@ batches and returns values. What is a fact about a change (which lines it repair
 work grows with new upstream commits and not with pins.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from difflib import SequenceMatcher
 
@@ -46,12 +46,13 @@ def repair(mirror: Mirror, change: Change, bound: Oid | None) -> Repair:
     blamed: dict[str, tuple[BlamedLine, ...]] = {}
     wanted: Mapping[str, tuple[int, ...]] = {}
     is_removed = True
+    wrapped: Set[str] = frozenset()
     if change.before is not None:
         lengths = _lengths(mirror, change.before, diffs)
         wanted = anchors.removed_lines(diffs)
         if not wanted:
-            is_removed = False
             plain = mirror.diff(change.before, change.landing, ignore_space=False)
+            is_removed, wrapped = False, anchors.removed_lines(plain).keys()
             wanted = anchors.guarded_lines(diffs, plain, lengths)
         around = anchors.surroundings(diffs, lengths)
         blamed = {
@@ -61,7 +62,7 @@ def repair(mirror: Mirror, change: Change, bound: Oid | None) -> Repair:
     return Repair(
         landing=change.landing,
         bound=bound,
-        anchors=_anchors(mirror, wanted, blamed, bound, is_removed=is_removed),
+        anchors=_anchors(mirror, wanted, blamed, bound, is_removed=is_removed, wrapped=wrapped),
         nearby=_nearby(wanted, blamed),
         added=added,
         removed=removed,
@@ -94,16 +95,17 @@ def _lengths(mirror: Mirror, commit: Oid, diffs: Iterable[FileDiff]) -> dict[str
     return {path: len(lines) for (_, path), lines in texts(mirror, paths).items()}
 
 
-def _nearby(wanted: Mapping[str, tuple[int, ...]], blamed: Mapping[str, tuple[BlamedLine, ...]]) -> Oid | None:
-    """Return the newest commit that made a line around the wanted ones."""
-    around = [
-        line
+def _nearby(wanted: Mapping[str, tuple[int, ...]], blamed: Mapping[str, tuple[BlamedLine, ...]]) -> dict[str, Oid]:
+    """Return path → the newest commit that made a line around the wanted ones."""
+    around = {
+        path: [
+            line
+            for line in found
+            if line.line not in wanted[path] and not line.is_boundary and anchors.is_significant(line.text)
+        ]
         for path, found in blamed.items()
-        for line in found
-        if line.line not in wanted[path] and not line.is_boundary and anchors.is_significant(line.text)
-    ]
-    newest = max(around, key=lambda line: line.origin_date, default=None)
-    return newest.origin if newest else None
+    }
+    return {path: max(found, key=lambda line: line.origin_date).origin for path, found in around.items() if found}
 
 
 def _anchors(
@@ -113,6 +115,7 @@ def _anchors(
     bound: Oid | None,
     *,
     is_removed: bool,
+    wrapped: Set[str],
 ) -> tuple[Anchor, ...]:
     """Return an anchor for each wanted line; a guarded one is followed back through the lines that it replaced."""
     found = []
@@ -125,6 +128,7 @@ def _anchors(
                 line=line.line,
                 text=line.text,
                 is_removed=is_removed,
+                is_wrapped=path in wrapped,
                 origins=(line.origin,),
                 is_older=line.is_boundary,
                 paths=tuple(dict.fromkeys((path, line.origin_path))),

@@ -251,6 +251,8 @@ class Anchor:
     """The introducing commit first, then those of the lines it replaced, back in time."""
     is_older: bool = False
     """The last origin is a boundary: the line is older than every pin that we asked for."""
+    is_wrapped: bool = False
+    """The fix put code around the line, and indented it for that."""
     paths: tuple[str, ...] = ()
     """Every path which the line had on its way, newest first."""
     wordings: tuple[str, ...] = ()
@@ -268,8 +270,8 @@ class Repair:
     added: int
     """Added lines of shipped source files."""
     removed: int
-    nearby: Oid | None = None
-    """The newest commit that made a line close to the anchors; None where all of those are older than the bound."""
+    nearby: Mapping[str, Oid] = field(default_factory=dict)
+    """Path → the newest commit that made a line close to its anchors, where any of those is newer than the bound."""
     patch_id: str | None = None
     """`git patch-id --verbatim` of the whole change against its first parent."""
 

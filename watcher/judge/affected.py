@@ -21,23 +21,27 @@ CHANCES: Mapping[str, float] = {
     "contained": 0.01,
     "message names what the pin has": 0.98,
     "message names what the pin lacks": 0.02,
-    "all lines repaired": 0.97,
+    "all lines repaired": 0.95,
     "all lines repaired, others around": 0.75,
-    "all lines guarded": 0.9,
-    "all lines guarded, others around": 0.7,
+    "all lines wrapped": 0.9,
+    "all lines wrapped, others around": 0.75,
+    "all lines guarded": 0.85,
+    "all lines guarded, others around": 0.55,
     "lines reworded": 0.6,
-    "most lines": 0.55,
+    "most lines": 0.5,
     "half of the lines": 0.3,
-    "few lines": 0.04,
-    "no line repaired": 0.03,
-    "no line guarded": 0.09,
-    "no file": 0.1,
-    "nothing to trace": 0.65,
-    "translated": 0.5,
+    "few lines": 0.1,
+    "no line repaired": 0.05,
+    "no line wrapped": 0.1,
+    "no line guarded": 0.1,
+    "no file": 0.15,
+    "nothing to trace": 0.6,
+    "translated": 0.4,
 }
 """How often a pin had the bug, by what the answer rests on.
 
-Measured by `benchmarks/measure_chances.py` on public histories where it is known, rounded.
+Measured by `benchmarks/measure_chances.py` on public histories where it is known, to the next twentieth; the first
+three by `benchmarks/bench_judgement.py`, since those histories are known by their messages. The last is a guess.
 """
 
 Numbered = Mapping[str, Sequence[int]]
@@ -94,7 +98,10 @@ def verdict(fix: Fix, same: Equivalents, repair: Repair | None, pinned: Pinned, 
     )
     inside = tuple(anchor for anchor in anchors if _is_inside(anchor, pinned.ancestors, index))
     where = _places(inside, pinned.texts)
-    is_altered = bool(repair and repair.nearby and index.same(repair.nearby).isdisjoint(pinned.ancestors))
+    is_altered = any(
+        concerns(path, pinned.variant, pinned.scope) and index.same(newest).isdisjoint(pinned.ancestors)
+        for path, newest in (repair.nearby if repair else {}).items()
+    )
     by_blame = (
         _by_blame(anchors, inside, where, is_altered=is_altered) if anchors else _untraced(fix, mattering, pinned)
     )
@@ -135,26 +142,35 @@ def _by_blame(
     `is_altered`: lines close to them came after the pin. The bug may have come with those.
     """
     share = len(inside) / len(anchors)
-    kind = "repair" if any(anchor.is_removed for anchor in anchors) else "guard"
+    kind = _kind(anchors)
+    does = "repairs" if kind == "repaired" else "guards"
     lines = "line" if len(anchors) == 1 else "lines"
     if share == 1 and not where:
-        reason = f"the pin has the history of the {lines} it {kind}s, but not the text"
+        reason = f"the pin has the history of the {lines} it {does}, but not the text"
         return _Said(Answer.UNSURE, reason, "lines reworded")
     if share == 1:
         count = "the line that" if len(anchors) == 1 else f"{len(inside)} of {len(anchors)} lines that"
-        reason = f"{count} it {kind}s {'is' if len(inside) == 1 else 'are'} in the pin"
+        reason = f"{count} it {does} {'is' if len(inside) == 1 else 'are'} in the pin"
         if is_altered:
-            return _Said(Answer.YES, f"{reason}; lines around came later", f"all lines {kind}ed, others around")
-        return _Said(Answer.YES, reason, f"all lines {kind}ed")
+            answer = Answer.UNSURE if kind == "guarded" else Answer.YES
+            return _Said(answer, f"{reason}; lines around came later", f"all lines {kind}, others around")
+        return _Said(Answer.YES, reason, f"all lines {kind}")
     outside = Counter(anchor.origins[0] for anchor in anchors) - Counter(anchor.origins[0] for anchor in inside)
     newest = outside.most_common(1)[0][0][:12]
     if share == 0:
-        reason = f"the lines that it {kind}s came in {newest}, which the pin lacks"
-        return _Said(Answer.NO, reason, f"no line {kind}ed")
-    rest = f"{len(inside)} of {len(anchors)} lines that it {kind}s are in the pin, the rest is of {newest}"
+        reason = f"the lines that it {does} came in {newest}, which the pin lacks"
+        return _Said(Answer.NO, reason, f"no line {kind}")
+    rest = f"{len(inside)} of {len(anchors)} lines that it {does} are in the pin, the rest is of {newest}"
     if share < _FEW:
         return _Said(Answer.NO, f"only {rest}", "few lines")
     return _Said(Answer.UNSURE, rest, "most lines" if share >= _MOST else "half of the lines")
+
+
+def _kind(anchors: tuple[Anchor, ...]) -> str:
+    """Return what a fix does to its lines: to stand beside new code says less than to be wrapped by it."""
+    if any(anchor.is_removed for anchor in anchors):
+        return "repaired"
+    return "wrapped" if all(anchor.is_wrapped for anchor in anchors) else "guarded"
 
 
 def _untraced(fix: Fix, paths: tuple[str, ...], pinned: Pinned) -> _Said:

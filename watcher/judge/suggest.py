@@ -13,6 +13,7 @@ from watcher.model import Answer, Fix, Grade, Oid, Pin, Repair, Rung, Suggestion
 from watcher.observation import Observation
 from watcher.plural import counted
 
+_EVEN = 0.5
 _NAMED = 5
 """How many lost commits a caution lists by name."""
 
@@ -55,6 +56,12 @@ def is_strong(verdict: Verdict, judgement: Judged) -> bool:
     return verdict.answer is Answer.YES and judgement.fixes[verdict.fix].grade is not Grade.POSSIBLE
 
 
+def _is_goal(verdict: Verdict, judgement: Judged) -> bool:
+    """Answer whether a bump must bring a fix: one that is worth it, or as likely as not and with lines in the pin."""
+    is_even = verdict.chance >= _EVEN and bool(verdict.where)
+    return is_strong(verdict, judgement) or (is_even and judgement.fixes[verdict.fix].grade is not Grade.POSSIBLE)
+
+
 def ladder_for(commit: Oid, seen: Observation, surveyed: Survey) -> Ladder:
     """Return the ladder of a pinned commit, its own line first."""
     own = surveyed.own.get(commit)
@@ -79,7 +86,7 @@ def propose(
     same = {name: judgement.same[name] for name in lacking}
     every = ladder.rungs(same)
     rungs = tuple(rung for rung in every if seen.graph.is_ancestor(commit, rung.to)) or every
-    target = _target(rungs, {name for name in same if is_strong(lacking[name], judgement)}, ladder, same)
+    target = _target(rungs, {name for name in same if _is_goal(lacking[name], judgement)}, ladder, same)
     if target is None:
         return None
     fast_forward = seen.graph.is_ancestor(commit, target.to)
