@@ -85,7 +85,7 @@ def test_what_is_ignored_is_left_out_and_what_is_explained_is_meant():
         for one in fmt.parse("requirements.txt", text, Checkout())
         if isinstance(one, Sighting)
     ]
-    kept = annotations.applied(found, {"requirements.txt": text})
+    kept = annotations.applied(found, {"requirements.txt": annotations.said("requirements.txt", text)})
     assert [("fork", 4), ("c", 5)] == sorted(((one.pin.name, one.pin.line) for one in kept), key=lambda pair: pair[1])
 
 

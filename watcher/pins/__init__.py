@@ -62,6 +62,7 @@ from watcher.pins import (
 from watcher.pins.checkout import Checkout, read
 from watcher.pins.format import Broken, Format
 from watcher.pins.identity import identify
+from watcher.pins.limit import within
 from watcher.pins.merge import merged
 from watcher.pins.patterns import Pattern
 from watcher.pins.sites import Sighting
@@ -119,6 +120,10 @@ FORMATS: Mapping[str, Format] = {
 _WORDS = ("git", "://", "baseline", "gh ", "gh:", "npm ", "yarn ", "args", '"variable"', "build-arg", "uses:")
 _PATTERNS = (re.compile(r"\.sh\b"), re.compile(r"/[\w.-]+#"), re.compile(r"[0-9a-f]{40}"))
 """What a file lacks that neither pins anything nor hands a ref to a script; plain words cost the least to look for."""
+_LONGEST = 1.0
+"""Seconds of processor time that one file may take, with all formats that claim it; slow real ones take a third."""
+_GIVEN_UP = "took longer than a second to read and was given up: its pins are not watched"
+_TOO_DEEP = "is nested too deeply and was given up: its pins are not watched"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,18 +153,39 @@ def discover(
     `extra` are the configuration's own patterns, which read any file.
     """
     found = [*patterns.find(extra, checkout), *_read(checkout, is_wanted)]
-    warnings = [it for it in found if isinstance(it, Broken)]
-    sightings = annotations.applied([it for it in found if not isinstance(it, Broken)], checkout.texts)
+    seen = [it for it in found if not isinstance(it, Broken)]
+    remarks = dict(_remarks(checkout, sorted({it.pin.file for it in seen})))
+    given_up = [_broken(file, _GIVEN_UP) for file, said in remarks.items() if said is None]
+    warnings = [*(it for it in found if isinstance(it, Broken)), *given_up]
+    sightings = annotations.applied(seen, {file: said for file, said in remarks.items() if said is not None})
     return Discovery(pins=merged(sightings, variant), warnings=tuple(_first_of_each_file(warnings)))
 
 
 def _read(checkout: Checkout, is_wanted: Callable[[str], bool]) -> Iterator[Sighting | Broken]:
-    """Read each wanted file with every format that claims it."""
-    for path, text in sorted(checkout.texts.items()):
-        if is_wanted(path) and _may_tell(text):
-            for fmt in FORMATS.values():
-                if fmt.claims(path):
-                    yield from fmt.parse(path, text, checkout)
+    """Read each wanted file with every format that claims it; where that is too much, all that it found is left out."""
+    readers = {
+        path: formats
+        for path, text in sorted(checkout.texts.items())
+        if is_wanted(path) and _may_tell(text) and (formats := [fmt for fmt in FORMATS.values() if fmt.claims(path)])
+    }
+    for path, found in within(_LONGEST, lambda path: _parsed(path, readers[path], checkout), tuple(readers)):
+        yield from found if found is not None else [_broken(path, _GIVEN_UP)]
+
+
+def _parsed(path: str, formats: Iterable[Format], checkout: Checkout) -> list[Sighting | Broken]:
+    try:
+        return [found for fmt in formats for found in fmt.parse(path, checkout.texts[path], checkout)]
+    except (RecursionError, MemoryError):
+        return [_broken(path, _TOO_DEEP)]
+
+
+def _broken(path: str, reason: str) -> Broken:
+    return Broken(file=path, line=1, reason=reason)
+
+
+def _remarks(checkout: Checkout, files: Sequence[str]) -> Iterator[tuple[str, annotations.Said | None]]:
+    """Read the remarks of files that have pins, within the same limit."""
+    yield from within(_LONGEST, lambda file: annotations.said(file, checkout.texts.get(file, "")), files)
 
 
 def _may_tell(text: str) -> bool:
@@ -167,8 +193,10 @@ def _may_tell(text: str) -> bool:
     return any(word in lower for word in _WORDS) or any(pattern.search(lower) for pattern in _PATTERNS)
 
 
-def _first_of_each_file(warnings: Iterable[Broken]) -> Iterable[Broken]:
-    return {warning.file: warning for warning in reversed(list(warnings))}.values()
+def _first_of_each_file(warnings: Sequence[Broken]) -> Iterable[Broken]:
+    """Return one warning a file: that it was given up, else the first."""
+    given_up = [warning for warning in warnings if warning.reason in {_GIVEN_UP, _TOO_DEEP}]
+    return {warning.file: warning for warning in (*reversed(warnings), *given_up)}.values()
 
 
 __all__ = [

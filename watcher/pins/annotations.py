@@ -79,31 +79,43 @@ def parse(path: str, text: str, _: Checkout) -> Iterable[Sighting | Broken]:
             yield from _annotated(remark, path, text)
 
 
-def applied(sightings: Iterable[Sighting], texts: Mapping[str, str]) -> Iterator[Sighting]:
-    """Leave out what a remark silences; where a remark of ours explains a line, that is what the line means."""
-    silent: dict[str, Mapping[int, str]] = {}
-    told: dict[str, dict[int, set[tuple[str | None, str]]]] = {}
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the remarks of a file say about its lines."""
+
+    silent: Mapping[int, str]
+    """Line that a remark silences → the reason that it gives."""
+    told: Mapping[int, frozenset[tuple[str | None, str]]]
+    """Line that a remark of ours explains → the upstream and the variant that it names."""
+
+
+def said(path: str, text: str) -> Said:
+    """Return what the remarks of a file say about its lines."""
+    return Said(ignored(text), _told(path, text))
+
+
+def applied(sightings: Iterable[Sighting], remarks: Mapping[str, Said]) -> Iterator[Sighting]:
+    """Leave out what a remark silences; where a remark of ours explains a line, that is what the line means.
+
+    `remarks` are those of each file that has some.
+    """
     for sighting in sightings:
         pin = sighting.pin
-        if pin.file not in silent:
-            silent[pin.file] = ignored(texts.get(pin.file, ""))
-            told[pin.file] = _told(pin.file, texts.get(pin.file, ""))
-        if pin.line in silent[pin.file]:
-            continue
-        meant = told[pin.file].get(pin.line)
-        if meant is None or (pin.upstream, pin.variant) in meant:
+        here = remarks.get(pin.file)
+        meant = here.told.get(pin.line) if here else None
+        is_silent = here is not None and pin.line in here.silent
+        if not is_silent and (meant is None or (pin.upstream, pin.variant) in meant):
             yield sighting
 
 
-def _told(path: str, text: str) -> dict[int, set[tuple[str | None, str]]]:
-    """Return, for each line that a remark of ours explains, the upstream and the variant that it names."""
+def _told(path: str, text: str) -> Mapping[int, frozenset[tuple[str | None, str]]]:
     told: dict[int, set[tuple[str | None, str]]] = {}
     for remark in _remarks(text):
         if remark.tool == "watcher" and "upstream" in remark.fields:
             for found in _annotated(remark, path, text):
                 if isinstance(found, Sighting):
                     told.setdefault(found.pin.line, set()).add((found.pin.upstream, found.pin.variant))
-    return told
+    return {line: frozenset(meant) for line, meant in told.items()}
 
 
 def ignored(text: str) -> Mapping[int, str]:

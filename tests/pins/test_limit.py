@@ -1,0 +1,151 @@
+"""No file holds up a scan, whatever its reader does."""
+
+import itertools
+import os
+import re
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+import pytest
+
+from tests.pins.finding import SHA
+from watcher import pins
+from watcher.pins import Broken, Checkout, discover
+from watcher.pins.limit import within
+
+SHORT = 0.02
+
+
+def for_ever():
+    """Loop without an end, whatever is raised inside."""
+    for _ in itertools.count():
+        with suppress(BaseException):  # what a careless library might do
+            sum(range(1_000))
+
+
+def backtrack():
+    """Keep the engine of regular expressions busy for years."""
+    return re.search("(a+)+$", "a" * 99 + "b")
+
+
+def restart():
+    """Keep it busy where it does not look for signals."""
+    return re.search("a+b", "a" * 3_000_000)
+
+
+def crash():
+    """End as a parser in C with a fault would."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Looping:
+    """A format that finds a pin and then never ends."""
+
+    def claims(self, path):
+        """Claim what is made to be slow."""
+        return path.endswith(".slow")
+
+    def parse(self, path, text, checkout):
+        """Yield one pin, then nothing for ever."""
+        yield from pins.requirements.parse(path, text, checkout)
+        try:
+            for_ever()
+        except Exception:  # noqa: BLE001 - a reader that catches all errors
+            yield Broken(file=path, line=1, reason="swallowed")
+
+
+@pytest.fixture
+def _looping(monkeypatch):
+    """Let a format be there that never ends, and the limit be short."""
+    monkeypatch.setattr(pins, "FORMATS", {"looping": Looping(), **pins.FORMATS})
+    monkeypatch.setattr(pins, "_LONGEST", SHORT)
+
+
+def test_each_piece_has_its_result():
+    """Work that ends in time is as if it were done here, in order."""
+    assert [(3, 4), (1, 2), (2, 3)] == list(within(10.0, lambda number: number + 1, [3, 1, 2]))
+    assert [] == list(within(10.0, len, []))
+
+
+@pytest.mark.parametrize("work", [for_ever, backtrack, restart, crash])
+def test_work_that_does_not_end_is_ended(work):
+    """Loops of ours and of libraries in C, and what ends the process; the pieces before and behind are done."""
+    pieces = [len, work, len, work, work, len]
+    results = [result for _, result in within(SHORT, lambda piece: piece("ab") if piece is len else piece(), pieces)]
+    assert [2, None, 2, None, None, 2] == results
+
+
+def test_the_limit_is_of_processor_time():
+    """To wait costs nothing: a slow disk or a busy machine does not change what is found."""
+    assert [(1, "done")] == list(within(SHORT, lambda _: time.sleep(3 * SHORT) or "done", [1]))
+
+
+def test_the_limit_is_each_piece_of_its_own():
+    """Many pieces may take long together."""
+
+    def busy(_):
+        start = time.process_time()
+        while time.process_time() - start < SHORT:
+            pass
+        return True
+
+    assert [True] * 8 == [result for _, result in within(5 * SHORT, busy, range(8))]
+
+
+def test_errors_of_the_work_come_through():
+    """A mistake in a reader is not taken for a slow file."""
+    with pytest.raises(ZeroDivisionError):
+        list(within(10.0, lambda number: 1 / number, [1, 0]))
+
+
+def test_whoever_stops_early_leaves_nothing_behind(monkeypatch):
+    """The child is ended with the one who asked."""
+    fork, children = os.fork, []
+    monkeypatch.setattr(os, "fork", lambda: children.append(fork()) or children[-1])
+    found = within(10.0, lambda number: number, range(1_000_000))
+    next(found)
+    found.close()
+    with pytest.raises(ChildProcessError):
+        os.waitpid(children[0], os.WNOHANG)
+
+
+def test_another_thread_may_ask():
+    """The service scans beside other things."""
+    with ThreadPoolExecutor(1) as threads:
+        assert [(1, None)] == threads.submit(lambda: list(within(SHORT, lambda _: for_ever(), [1]))).result()
+
+
+@pytest.mark.usefixtures("_looping")
+def test_a_file_that_takes_too_long_is_one_warning_and_the_others_are_read():
+    """What a reader found before it was cut is left out: all of a file or nothing."""
+    line = f"a @ git+https://github.com/x/a@{SHA}\n"
+    found = discover(Checkout(texts={"a.slow": line, "b.slow": line, "requirements.txt": line}))
+    assert ["requirements.txt:1"] == [pin.place for pin in found.pins]
+    assert ["a.slow", "b.slow"] == sorted(warning.file for warning in found.warnings)
+    assert {"took longer than a second to read and was given up: its pins are not watched"} == {
+        warning.reason for warning in found.warnings
+    }
+
+
+@pytest.mark.usefixtures("_looping")
+def test_that_a_file_was_given_up_is_said_before_its_other_troubles(monkeypatch):
+    """One warning a file, the one that matters."""
+    monkeypatch.setattr(Looping, "claims", lambda _, path: path == "west.yml")
+    found = discover(Checkout(texts={"west.yml": "manifest: {git: ://\n a: [\n"}))
+    assert ["took longer than a second"] == [warning.reason[:25] for warning in found.warnings]
+
+
+def test_a_file_that_is_nested_too_deeply_is_one_warning(monkeypatch):
+    """A reader that falls over its own feet takes nothing else with it."""
+
+    def deeper(path, text, checkout):
+        return deeper(path, text, checkout)
+
+    monkeypatch.setattr(Looping, "parse", lambda _, *given: deeper(*given))
+    monkeypatch.setattr(pins, "FORMATS", {"looping": Looping(), **pins.FORMATS})
+    line = f"a @ git+https://github.com/x/a@{SHA}\n"
+    found = discover(Checkout(texts={"a.slow": line, "requirements.txt": line}))
+    assert ["requirements.txt:1"] == [pin.place for pin in found.pins]
+    assert ["is nested too deeply and was given up: its pins are not watched"] == [it.reason for it in found.warnings]

@@ -1,0 +1,79 @@
+"""A limit of processor time on each of many pieces of work, whatever they do.
+
+The work is done in a child process, one piece after the other; the kernel ends the child when a piece takes too long,
+and a new one goes on behind it. Nothing less would do: neither the engine of regular expressions nor a parser in C can
+be interrupted from inside. It is processor time of the child alone that counts, so that a busy machine or a slow disk
+does not change what a scan finds.
+"""
+
+import gc
+import os
+import pickle
+import signal
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import BinaryIO, TypeVar
+
+_Piece = TypeVar("_Piece")
+_Result = TypeVar("_Result")
+
+
+def within(
+    seconds: float, work: Callable[[_Piece], _Result], pieces: Sequence[_Piece]
+) -> Iterator[tuple[_Piece, _Result | None]]:
+    """Yield each piece with the work's result, None where that took more seconds of processor time or the child died.
+
+    A result must be such as can be pickled; so must an error of the work, which is raised here.
+    """
+    at = 0
+    while at < len(pieces):
+        for result in _results(seconds, work, pieces[at:]):
+            if isinstance(result, BaseException):
+                raise result
+            yield pieces[at], result
+            at += 1
+        if at < len(pieces):
+            yield pieces[at], None
+            at += 1
+
+
+def _results(
+    seconds: float, work: Callable[[_Piece], _Result], pieces: Sequence[_Piece]
+) -> Iterator[_Result | Exception]:
+    """Yield what a child made of the pieces, up to its end."""
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # on threads: the child uses nothing that they may hold
+        child = os.fork()
+    if child == 0:
+        os.close(reading)
+        with os.fdopen(writing, "wb") as out:
+            _do(seconds, work, pieces, out)
+    os.close(writing)
+    try:
+        with os.fdopen(reading, "rb") as source, suppress(EOFError, pickle.UnpicklingError):
+            while True:
+                yield pickle.load(source)  # noqa: S301 - our own child wrote it
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def _do(seconds: float, work: Callable[[_Piece], _Result], pieces: Sequence[_Piece], out: BinaryIO) -> None:
+    """Do the work in the child; never return."""
+    status = 1
+    try:
+        gc.freeze()  # what the parent has is neither looked through again nor copied
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        for piece in pieces:
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+            try:
+                result: _Result | Exception = work(piece)
+            except Exception as error:  # noqa: BLE001 - the parent raises it
+                result = error
+            pickle.dump(result, out)
+            out.flush()
+        status = 0
+    finally:
+        os._exit(status)
