@@ -2,7 +2,9 @@
 
 import os
 
-from watcher.pins import is_claimed, read
+import pytest
+
+from watcher.pins import is_claimed, read, shellscript
 from watcher.pins.checkout import Checkout, decoded
 
 
@@ -58,3 +60,20 @@ def test_finding_a_file_that_a_script_means():
     assert "lib/b.txt" == checkout.find("/opt/app/b.txt", "ci/common/x.sh")
     assert checkout.find("c.txt", "ci/common/x.sh") is None
     assert checkout.find("../../../../etc/passwd", "ci/common/x.sh") is None
+
+
+def test_what_is_worked_out_is_kept_once_it_is_done():
+    """Several readers may ask for the same; one that is ended in the middle leaves nothing half done."""
+    checkout = Checkout(texts={"a/b.sh": "", "c.sh": "", "a/a.py": ""})
+    made = []
+
+    def failing():
+        made.append(1)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        checkout.once("x", failing)
+    assert [2, 2] == [checkout.once("x", lambda: made.append(1) or len(made)) for _ in range(2)]
+    assert ("a/a.py", "a/b.sh") == tuple(checkout.within("a"))
+    assert ["c.sh"] == list(checkout.within(""))
+    assert {"a/b.sh", "c.sh"} == set(checkout.like(shellscript.claims))

@@ -209,6 +209,34 @@ def test_a_parenthesis_that_nothing_closes():
     assert ["2 acme/a@v1.0"] == in_cmake(text)
 
 
+FETCH_X = "FetchContent_Declare(x GIT_REPOSITORY https://github.com/acme/x GIT_TAG v1.0)\n"
+COSTLY = (
+    "function(chosen OUT LIST)\n  set(_found)\n  foreach(_one ${LIST})\n"
+    + "    if(_one MATCHES x)\n      list(APPEND _found ${_one})\n    endif()\n" * 40
+    + "  endforeach()\n  set(${OUT} ${_found} PARENT_SCOPE)\nendfunction()\n"
+)
+"""A function that brings no sources and goes through much."""
+
+
+def test_functions_that_bring_nothing_do_not_use_up_a_file():
+    """Hundreds of calls that only choose flags; what is fetched behind them is found, without a warning."""
+    text = COSTLY + 'chosen(ARCHS "a;b;c;d")\n' * 400 + FETCH_X
+    assert [f"{text.count(chr(10))} acme/x@v1.0"] == in_cmake(text)
+    assert [] == broken(cmake, "CMakeLists.txt", text)
+
+
+def test_what_a_function_would_hand_back_is_unknown_where_it_was_not_followed_to_its_end():
+    """An older value is not taken for the new one."""
+    text = COSTLY + 'set(T v1.0)\nchosen(T "a;b;c;d")\n' + FETCH_X.replace("v1.0", "${T}")
+    assert ["unresolved"] == [pin.ref_kind for pin in pins(cmake, "CMakeLists.txt", text)]
+
+
+def test_too_much_to_follow_is_told():
+    """Loops in loops end, with a warning."""
+    text = "".join(f"foreach(a{n} 1 2 3 4 5 6 7 8)\n" for n in range(8)) + FETCH_X + "endforeach()\n" * 8
+    assert [1] == broken(cmake, "CMakeLists.txt", text)
+
+
 @given(text=garbled | st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
 @settings(max_examples=80, deadline=None)
 def test_nothing_makes_it_raise(text):

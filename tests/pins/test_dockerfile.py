@@ -148,3 +148,17 @@ def test_the_stage_tells_the_variant():
 def test_a_long_flag_costs_little():
     """A flag without an end is read in one go."""
     assert [] == in_dockerfile("FROM x", "RUN --mount=" + "a" * 5000, "RUN git status")
+
+
+def test_a_file_of_very_many_instructions_is_read_up_to_a_bound():
+    """The pins before it are there, one warning says that there is more."""
+    text = "FROM a\n" + "RUN git clone -b v1 https://github.com/x/a\n" * 20_000
+    result = discover(Checkout(texts={"Dockerfile": text}))
+    assert ["Dockerfile:2"] == [pin.place for pin in result.pins]
+    assert ["too much to follow: what comes late in this file was not read"] == [it.reason for it in result.warnings]
+
+
+def test_heredocs_that_nothing_ends():
+    """Each is an instruction without a document; looking for the end once is enough."""
+    text = "FROM a\n" + "RUN <<E\n" * 2_000 + "RUN git clone -b v1 https://github.com/x/a\n"
+    assert ["Dockerfile:2002 a v1"] == found({"Dockerfile": text})

@@ -125,3 +125,10 @@ def test_nothing_makes_it_raise(text):
             ".gitlab-ci.yml", text, Checkout(texts={".gitlab-ci.yml": text, "Dockerfile": "FROM a\nARG X=v1\n"})
         )
     )
+
+
+def test_aliases_of_aliases_end():
+    """What doubles from line to line is told, and the rest of the file is read up to there."""
+    lines = [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60)]
+    text = "script: git clone -b v1 https://github.com/acme/x\na0: &a0 [x, x]\n" + "".join(lines)
+    assert [1] == broken(pipeline, "ci.yml", text)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.pins.seeing import broken, pins, seen
-from watcher.pins import python
+from watcher.pins import Broken, Checkout, python
 
 SHA = "f05a8754daf68238d54e4cf31cb3ba866684bbaf"
 OTHER = "b5588e83de86412a48689a6583a4b567e75f7acc"
@@ -387,3 +387,11 @@ args = parser.parse_args()
 build(args.kind, args.commit if args.commit else rev(args.kind))
 """
     assert [f"4 x/a@{SHA}", f"6 y/a@{OTHER} xpu"] == told(text)
+
+
+def test_a_program_that_is_too_much_for_the_parser():
+    """Python's own parser cannot be interrupted: what would take it seconds is told, and left out."""
+    text = "import os\nos.system('git clone https://github.com/x/a')\n" + "x\n" * 200_000
+    assert ["expected less nesting, or a smaller file"] == [
+        it.reason for it in python.parse("a.py", text, Checkout()) if isinstance(it, Broken)
+    ]

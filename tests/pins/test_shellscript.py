@@ -285,3 +285,28 @@ def test_characters_beyond_the_grammar(char):
     """Braces before any character, however far from ASCII, are read on, and places stay right."""
     lines = [f"echo {{{char}a", f"x={char}{{{char}}}", "git clone -b v1.0 https://github.com/acme/core"] * 40
     assert ["3 core v1.0"] == in_script(*lines)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "A=x\n" + "A=$A$A\n" * 3_000,
+        "".join(f"for i{n} in a b c d e f g h; do\n" for n in range(9)) + "git checkout $i1\n" + "done\n" * 9,
+        "".join(f"V{n}=a\n" for n in range(2_000)) + "if x; then Z=1; fi\n" * 2_000,
+        "# one line is enough\n" * 60_000,
+    ],
+)
+def test_too_much_to_follow_is_told(script):
+    """What grows without an end is bounded by the work it costs, whatever the machine; the pins before it are there."""
+    result = discover(Checkout(texts={"a.sh": f"git clone -b v1 https://github.com/x/a\n{script}"}))
+    assert ["a.sh:1"] == [pin.place for pin in result.pins]
+    assert ["too much to follow: what comes late in this file was not read"] == [it.reason for it in result.warnings]
+
+
+def test_functions_of_another_file_are_read_there():
+    """Many scripts read the same helpers; those that one of them does not call say nothing about it."""
+    files = {
+        "lib.sh": "helper() {\n  git clone -b $1 https://github.com/x/a\n}\nother() {\n  git clone https://github.com/x/b\n}\n",
+        "a.sh": ". ./lib.sh\nhelper v1.0\n",
+    }
+    assert ["a.sh:2 a v1.0", "lib.sh:5 b default-branch"] == [one for one in found(files) if "unresolved" not in one]

@@ -28,3 +28,26 @@ def test_a_slice_is_a_slice(parts, start, end):
     """A text slices as its characters do."""
     text = joined(written(part, "f") for part in parts)
     assert "".join(parts)[start:end] == text[start:end].chars
+
+
+def test_a_very_long_line_is_several_pieces_of_one_line():
+    """A program may write all of a file on one line: cutting it up costs no more than other files."""
+    text = written("a" * 50_000 + "\nb", "f")
+    assert {1, 2} == {span.place.line for span in text.spans}
+    assert max(len(span.chars) for span in text.spans) <= 20_000
+    assert (Place("f", 1), Place("f", 2)) == (text[49_999:].place(), text[50_001:].place())
+    assert "a" * 50_000 + "\nb" == text.chars
+
+
+def test_the_same_characters_on_many_lines_are_told_apart_at_once():
+    """A table of texts does not compare each with all others: a file may say one thing ten thousand times."""
+    assert 1_000 == len({hash(written("git clone a", "f", line)) for line in range(1_000)})
+
+
+@given(st.text("ab\n", max_size=30), st.integers(0, 30), st.integers(0, 30))
+def test_a_part_is_the_same_characters_on_the_same_lines(chars, start, end):
+    """Whatever is cut out is what stands there, each character on its line."""
+    text = written(chars, "f")[start:end]
+    assert chars[start:end] == text.chars
+    for at in range(len(text.chars)):
+        assert Place("f", chars.count("\n", 0, start + at) + 1) == text.place(at)

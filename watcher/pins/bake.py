@@ -64,10 +64,7 @@ def _read(
 
 def _siblings(path: str, checkout: Checkout) -> Iterator[str]:
     """Yield the other bake files of the folder: several are given to one bake."""
-    folder = PurePosixPath(path).parent
-    yield from (
-        name for name in checkout.texts if name != path and PurePosixPath(name).parent == folder and claims(name)
-    )
+    yield from (name for name in checkout.within(path.rpartition("/")[0]) if name != path and claims(name))
 
 
 def _beside(path: str, checkout: Checkout) -> dict[str, Value]:

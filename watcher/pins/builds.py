@@ -114,9 +114,7 @@ def dockerfiles(build: Build, arguments: Mapping[str, Value], checkout: Checkout
         candidates = [joined, *candidates] if build.target else [joined]
     if not candidates:
         candidates = ["Dockerfile"]
-    declared = [
-        name for name in checkout.texts if dockerfile.claims(name) and _declares(checkout.texts[name], arguments)
-    ]
+    declared = [name for name in checkout.like(dockerfile.claims) if _declares(checkout.texts[name], arguments)]
     for path in candidates:
         found = checkout.find(path, build.caller)
         if found is not None and found in declared:
@@ -218,12 +216,11 @@ class BuildReader(Reader):
         for guard, argv in argvs:
             if "GITHUB_OUTPUT" in target or "GITHUB_ENV" in target:
                 self._put_out(argv[1:])
-            tool = next((at for at, word in enumerate(argv) if posixpath.basename(word.chars) in _TOOLS), None)
+            names = [word.chars.rpartition("/")[2] for word in argv]
+            tool = next((at for at, name in enumerate(names) if name in _TOOLS), None)
             if tool is not None and any(word.chars in _BUILD_WORDS for word in argv[tool + 1 : tool + 4]):
                 self.builds.append(_build(argv[tool + 1 :], scope, place, guard))
-            make = next(
-                (at for at, word in enumerate(argv) if posixpath.basename(word.chars) in {"make", "gmake"}), None
-            )
+            make = next((at for at, name in enumerate(names) if name in {"make", "gmake"}), None)
             if make is not None and any("=" in word.chars for word in argv):
                 self.makes.append(_make(argv, make, scope, place))
         super().execute(argvs, scope, place, stdin=stdin, target=target, separator=separator)

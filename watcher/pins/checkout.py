@@ -2,13 +2,16 @@
 
 import os
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import stat
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import Any, TypeVar
 
 from watcher.model import Oid
 from watcher.pins.text import UNKNOWN
 
+_T = TypeVar("_T")
 _LARGEST = 4 * 1024 * 1024
 _SMALL = 4096
 """A file up to this size may be what a script reads a ref from."""
@@ -28,8 +31,23 @@ class Checkout:
     """The downstream's own address, where it is known; relative submodules stand beside it."""
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Why files were not read → how many."""
-    _named: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """File name → the paths that end in it, once somebody asked."""
+    _once: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What somebody worked out of the texts and others will ask for too."""
+
+    def once(self, key: Hashable, make: Callable[[], _T]) -> _T:
+        """Return what `make` makes, which depends on the texts and the key alone; it is made the first time."""
+        if key not in self._once:
+            self._once[key] = make()
+        made: _T = self._once[key]
+        return made
+
+    def like(self, claims: Callable[[str], bool]) -> Sequence[str]:
+        """Return the paths that a format claims."""
+        return self.once(claims, lambda: tuple(path for path in self.texts if claims(path)))
+
+    def within(self, folder: str) -> Sequence[str]:
+        """Return the sorted paths of the files that stand in a folder itself; the root is empty."""
+        return self.once("paths by folder", self._by_folder).get(folder, ())
 
     def find(self, path: str, beside: str) -> str | None:
         """Return the file that a script means by a path, or None.
@@ -42,20 +60,29 @@ class Checkout:
             tail = tail[3:]
         if tail in {".", ".."} or "\n" in tail or "*" in tail:
             return None
-        for folder in PurePosixPath(beside).parents:
-            candidate = str(folder / tail)
+        folder = beside
+        while folder:
+            folder = folder.rpartition("/")[0]
+            candidate = f"{folder}/{tail}" if folder else tail
             if candidate in self.texts:
                 return candidate
-        alike = [name for name in self._called(tail) if name.endswith("/" + tail)]
+        called = self.once("paths by name", self._by_name).get(tail.rpartition("/")[2], ())
+        alike = [name for name in called if name.endswith("/" + tail)]
         if not alike and "/" in tail and path.startswith("/"):  # copied into an image from elsewhere
-            alike = [name for name in self._called(tail) if "/" in name]
+            alike = [name for name in called if "/" in name]
         return alike[0] if len(alike) == 1 else None
 
-    def _called(self, path: str) -> list[str]:
-        if not self._named:
-            for name in self.texts:
-                self._named.setdefault(name.rpartition("/")[2], []).append(name)
-        return self._named.get(path.rpartition("/")[2], [])
+    def _by_folder(self) -> Mapping[str, Sequence[str]]:
+        folders: dict[str, list[str]] = {}
+        for name in sorted(self.texts):
+            folders.setdefault(name.rpartition("/")[0], []).append(name)
+        return folders
+
+    def _by_name(self) -> Mapping[str, Sequence[str]]:
+        named: dict[str, list[str]] = {}
+        for name in self.texts:
+            named.setdefault(name.rpartition("/")[2], []).append(name)
+        return named
 
 
 def read(
@@ -87,28 +114,29 @@ class _Skipped:
 
 def _content(root: Path, name: str, folders: dict[str, bool], *, is_claimed: bool) -> str | _Skipped | None:
     """Return a file's text, or why it was skipped; None for one that nobody would look at."""
-    path = root / name
     try:
-        size = path.stat().st_size
-        if not is_claimed and not 0 < size <= _SMALL:
+        status = os.lstat(f"{root}/{name}")
+        is_link = stat.S_ISLNK(status.st_mode)
+        if is_link:
+            status = (root / name).stat()
+        if not is_claimed and not 0 < status.st_size <= _SMALL:
             return None
-        if not _is_inside(root, name, folders):
+        if not _is_inside(root, name, folders, is_link=is_link):
             return _Skipped("symbolic link out of the folder")
-        if not path.is_file():
+        if not stat.S_ISREG(status.st_mode):
             return None
-        if size > _LARGEST:
+        if status.st_size > _LARGEST:
             return _Skipped("larger than 4 MiB")
-        data = path.read_bytes()
+        data = (root / name).read_bytes()
     except (OSError, ValueError, RuntimeError):  # RuntimeError: a loop of symbolic links
         return _Skipped("unreadable")
     return _Skipped("binary") if b"\0" in data[:_SNIFFED] else decoded(data)
 
 
-def _is_inside(root: Path, name: str, folders: dict[str, bool]) -> bool:
+def _is_inside(root: Path, name: str, folders: dict[str, bool], *, is_link: bool) -> bool:
     """Answer whether a file lies below the root; each folder is followed once."""
-    path = root / name
-    if path.is_symlink():
-        return path.resolve().is_relative_to(root)
+    if is_link:
+        return (root / name).resolve().is_relative_to(root)
     folder = name.rpartition("/")[0]
     if folder not in folders:
         folders[folder] = (root / folder).resolve().is_relative_to(root)
@@ -139,7 +167,7 @@ def decoded(data: bytes) -> str:
 
 
 def _walk(root: Path) -> Iterator[str]:
-    for folder, folders, files in os.walk(root, followlinks=False):
+    for path, folders, files in os.walk(root, followlinks=False):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
-        for name in files:
-            yield (Path(folder) / name).relative_to(root).as_posix()
+        folder = Path(path).relative_to(root).as_posix()
+        yield from (name if folder == "." else f"{folder}/{name}" for name in files)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import PurePosixPath
 
 from watcher.pins import jsontext
@@ -27,6 +28,7 @@ _LIVE = re.compile(
 )
 _MOST = 3_000
 """Pins that one file may have; beyond them it is no manifest."""
+_MOST_COMMANDS = 12_000
 _SILENT = frozenset(
     (
         *("message", "find_package", "find_library", "find_path", "find_program", "add_library", "add_executable"),
@@ -47,12 +49,14 @@ def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broke
     """Find the pins of a CMake file, with the variables and functions that it includes."""
     if is_copy(path) or not _is_live(path, text, checkout):
         return
-    items, broken = blocks(Reader(path, text).read())
+    items, broken = blocks(islice(Reader(path, text).read(), _MOST_COMMANDS))
     yield from broken[:1]
     found = _Fetched(path=path, checkout=checkout)
     found.run.start(items, _builtins(path, checkout))
     yield from found.sightings
     yield from found.shell.finish()
+    if found.run.is_exhausted or found.shell.is_exhausted or len(items) == _MOST_COMMANDS:
+        yield Broken(file=path, line=1, reason="too much to follow: what comes late in this file was not read")
 
 
 def _is_live(path: str, text: str, checkout: Checkout) -> bool:

@@ -76,9 +76,11 @@ class _Failure(NamedTuple):
 class Reader:
     """Reads the commands of one file in order."""
 
-    def __init__(self, path: str, text: str) -> None:
+    def __init__(self, path: str, text: str, line: int = 1) -> None:
         self.path = path
         self.text = text
+        self.line = line
+        """On which the text starts."""
         self._missing: set[str] = set()
         """Closing brackets that do not occur any more."""
         self._ends = [found.start() for found in re.finditer("\n", text)]
@@ -178,7 +180,7 @@ class Reader:
         return written(self.text[start:end], self.path, self._place(start).line)
 
     def _place(self, offset: int) -> Place:
-        return Place(self.path, bisect_left(self._ends, offset) + 1)
+        return Place(self.path, bisect_left(self._ends, offset) + self.line)
 
     def _next_line(self, at: int) -> int:
         end = self.text.find("\n", at)

@@ -1,9 +1,9 @@
 """How CMake goes through a file: branches, loops, functions, includes. Both arms of an `if` are read."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from functools import partial
 
 from watcher.pins.checkout import Checkout
 from watcher.pins.cmakecommands import KEEPS_EMPTY, VARIABLES, Step, plain
@@ -14,28 +14,38 @@ from watcher.pins.text import UNKNOWN, Place, Text, unknown
 from watcher.pins.values import Choice, Value, is_compatible, just
 
 _STEPS = 12_000
+_WORDS = 16
+"""So many words, or alternatives of words, cost as much as a command."""
+_ASIDE = 100
+"""What one call of a function may cost that brings no sources."""
+_ALL_ASIDE = 2_000
+"""What all such calls of a file may cost."""
 _DEEPEST = 40
 _CALLS = 8
 _INCLUDES = 6
 _LOOPS = 64
 _ELSEWHERE = 40
 """How many names one file may make us look for in others."""
+_SETS = re.compile(r"^[ \t]*set\s*\(\s*([A-Za-z_]\w*)\s", re.IGNORECASE | re.MULTILINE)
+_MOST_SETS = 20
+"""How many of one variable in one file are looked at for others."""
 _EMPTY = frozenset({"", "OFF", "FALSE", "NO", "0"})
 _DENIED = re.compile(r"\bNOT\s+(?:\(\s*)?(\S+(?:\s+(?:STREQUAL|MATCHES|EQUAL)\s+\S+)?)", re.IGNORECASE)
 _BUILTIN = re.compile(r"fetchcontent_|externalproject_|cpm\w*package|vcpkg_from_")
 """What CMake's own modules and the usual package managers define, also where a checkout has a copy of them."""
+_BRINGS = re.compile(r"fetchcontent_|externalproject_|cpm|vcpkg_from_|execute_process|file$|include$")
 _COPIES = re.compile(r"(?:get_)?cpm(?:[_-][\w.]+)?\.cmake|fetchcontent\.cmake|externalproject\.cmake", re.IGNORECASE)
 
 
 def is_cmake(path: str) -> bool:
     """Answer whether a file is CMake by its name."""
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     return name in {"CMakeLists.txt", "CMakeLists.txt.in"} or name.endswith((".cmake", ".cmake.in"))
 
 
 def is_copy(path: str) -> bool:
     """Answer whether a file is a copy of a module whose commands are known."""
-    return _COPIES.fullmatch(PurePosixPath(path).name) is not None
+    return _COPIES.fullmatch(path.rpartition("/")[2]) is not None
 
 
 def included(name: str, path: str, checkout: Checkout) -> str | None:
@@ -54,6 +64,8 @@ class _Function:
     body: Sequence[Item]
     is_macro: bool
     file: str
+    commands: frozenset[str]
+    """The names of all commands in the body."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -65,7 +77,11 @@ class Run:
     fetch: Callable[[Command, Values, Frame], None]
     functions: dict[str, _Function] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
+    live: dict[str, bool] = field(default_factory=dict)
+    """Function → whether it, or one that it calls, may bring sources."""
     steps: int = 0
+    limit: int = _STEPS
+    aside: int = _ALL_ASIDE
     looked: dict[str, Value | None] = field(default_factory=dict)
     including: tuple[str, ...] = ()
     expander: Expander = field(init=False)
@@ -83,6 +99,11 @@ class Run:
                     inner.variables.set(parameter, just(unknown(PARAMETER, Place(self.path, 1))))
                 self.read(function.body, inner)
 
+    @property
+    def is_exhausted(self) -> bool:
+        """Answer whether the file was too costly to be read to its end."""
+        return self.steps > _STEPS
+
     # --- control ------------------------------------------------------------------------------------------------------
 
     def read(self, items: Sequence[Item], frame: Frame) -> None:
@@ -91,7 +112,7 @@ class Run:
             return
         for item in items:
             self.steps += 1
-            if self.steps > _STEPS:
+            if self.steps > self.limit:
                 return
             if isinstance(item, Command):
                 self._command(item, frame)
@@ -147,7 +168,9 @@ class Run:
         words = [argument.text.chars for argument in opening.arguments]
         if words:
             is_macro = opening.name == "macro"
-            self.functions[words[0].lower()] = _Function(tuple(words[1:]), body, is_macro, frame.file)
+            function = _Function(tuple(words[1:]), body, is_macro, frame.file, frozenset(_commands(body)))
+            self.functions[words[0].lower()] = function
+            self.live.clear()
 
     # --- commands -----------------------------------------------------------------------------------------------------
 
@@ -175,6 +198,7 @@ class Run:
                 words += [just(part) for part in parts]
             elif argument.quote or keeps_empty or any(case.text for case in value):
                 words.append(value)
+        self.steps += sum(map(len, words)) // _WORDS
         return words
 
     def _call(self, command: Command, function: _Function, frame: Frame) -> None:
@@ -195,7 +219,32 @@ class Run:
             variables.set(name, value)
         variables.set("ARGN", listed(words[len(function.parameters) :]))
         variables.set("ARGV", listed(words))
+        if self._is_live(command.name, frozenset()):
+            self.read(function.body, inner)
+        elif not self._aside(function, inner):
+            for name in [plain(value) for value in words[: len(function.parameters)]]:
+                if frame.variables.get(name) is not None:  # what it would have handed back is not known
+                    frame.variables.set(name, just(unknown(name, command.place)), frame.guard)
+
+    def _aside(self, function: _Function, inner: Frame) -> bool:
+        """Read a function that brings no sources, within what is left for such; answer whether that was enough."""
+        limit, start = self.limit, self.steps
+        self.limit = min(limit, start + min(_ASIDE, self.aside))
         self.read(function.body, inner)
+        is_read = self.steps <= self.limit
+        self.aside -= min(self.steps, self.limit) - start
+        self.limit = limit
+        return is_read
+
+    def _is_live(self, name: str, above: frozenset[str]) -> bool:
+        """Answer whether a function, or one that it calls, may bring sources."""
+        if name not in self.live:
+            commands = self.functions[name].commands
+            inner = (commands & self.functions.keys()) - above - {name}
+            self.live[name] = any(_BRINGS.match(command) for command in commands) or (
+                len(above) < _DEEPEST and any(self._is_live(other, above | {name}) for other in inner)
+            )
+        return self.live[name]
 
     # --- other files --------------------------------------------------------------------------------------------------
 
@@ -205,7 +254,7 @@ class Run:
         is_known = name is None or name in self.including or name == self.path or is_copy(name)
         if name is None or is_known or len(self.including) >= _INCLUDES:
             return
-        items, _ = blocks(Reader(name, self.checkout.texts[name]).read())
+        items, _ = self.checkout.once(("cmake", name), lambda: blocks(Reader(name, self.checkout.texts[name]).read()))
         before = self.including, frame.file
         self.including, frame.file = (*self.including, name), name
         self.read(items, frame)
@@ -222,23 +271,30 @@ class Run:
 
 def _nearest(name: str, path: str, checkout: Checkout) -> Value | None:
     """Return the one value that the nearest other file gives a variable."""
-    pattern = re.compile(rf"^[ \t]*set\s*\(\s*{re.escape(name)}\s", re.IGNORECASE | re.MULTILINE)
     found: dict[int, dict[str, Text]] = {}
-    for other, text in checkout.texts.items():
-        if other == path or not is_cmake(other) or name not in text:
-            continue
-        for match in pattern.finditer(text):
-            value = _literal(other, text, match)
-            if value is not None:
-                found.setdefault(_distance(path, other), {}).setdefault(value.chars, value)
+    for other in checkout.like(is_cmake):
+        if other != path:
+            text = checkout.texts[other]
+            for start in checkout.once(("set", other), partial(_sets, text)).get(name, ()):
+                value = _literal(other, text, start)
+                if value is not None:
+                    found.setdefault(_distance(path, other), {}).setdefault(value.chars, value)
     nearest = found[min(found)] if found else {}
     return just(next(iter(nearest.values()))) if len(nearest) == 1 else None
 
 
-def _literal(path: str, text: str, match: re.Match[str]) -> Text | None:
-    """Return what a `set` found in a file gives, if it is written there as it is."""
-    lines = "\n" * text.count("\n", 0, match.start())
-    command = next(Reader(path, lines + text[match.start() : text.find(")", match.end()) + 1]).read(), None)
+def _sets(text: str) -> Mapping[str, Sequence[int]]:
+    """Return where a file sets which variable."""
+    starts: dict[str, list[int]] = {}
+    for match in _SETS.finditer(text):
+        starts.setdefault(match[1], []).append(match.start())
+    return {name: found[:_MOST_SETS] for name, found in starts.items()}
+
+
+def _literal(path: str, text: str, start: int) -> Text | None:
+    """Return what the `set` at a place of a file gives, if it is written there as it is."""
+    source = text[start : text.find(")", start) + 1]
+    command = next(Reader(path, source, text.count("\n", 0, start) + 1).read(), None)
     if not isinstance(command, Command) or len(command.arguments) < 2:  # noqa: PLR2004 - a name and a value
         return None
     value = command.arguments[1].text
@@ -250,6 +306,16 @@ def _distance(one: str, other: str) -> int:
     a, b = one.split("/")[:-1], other.split("/")[:-1]
     common = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     return len(a) + len(b) - 2 * common
+
+
+def _commands(items: Sequence[Item]) -> Iterator[str]:
+    stack = list(items)
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Command):
+            yield item.name
+        else:
+            stack += [inner for _, body in item.arms for inner in body]
 
 
 def _looped(words: Values, frame: Frame) -> list[Text]:

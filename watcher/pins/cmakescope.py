@@ -6,7 +6,20 @@ from dataclasses import dataclass
 
 from watcher.pins.cmakelang import Argument
 from watcher.pins.text import Place, Span, Text, joined, unknown
-from watcher.pins.values import ALWAYS, MOST, Case, Choice, Guard, Value, concat, distinct, is_compatible, just, named
+from watcher.pins.values import (
+    ALWAYS,
+    MOST,
+    Case,
+    Choice,
+    Guard,
+    Value,
+    concat,
+    distinct,
+    is_compatible,
+    just,
+    named,
+    together,
+)
 
 Values = list[Value]
 """The arguments of a command."""
@@ -14,7 +27,8 @@ _PART = re.compile(r"\\(?P<escaped>.)|\$(?P<kind>ENV|CACHE|)\{|@(?P<at>[A-Za-z_]
 _DEEPEST = 8
 _MOST_ARMS = 40
 _LONGEST = 20_000
-"""A longer value is a list of files, never an address or a ref."""
+_MOST_PIECES = 1_000
+"""A longer value is a list of files, never an address or a ref; so is one of more pieces."""
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
@@ -65,7 +79,7 @@ class Variables:
 
 
 def _shortened(value: Value, name: str) -> Value:
-    if all(len(case.text.chars) <= _LONGEST for case in value):
+    if all(len(case.text.chars) <= _LONGEST and len(case.text.spans) <= _MOST_PIECES for case in value):
         return value
     return tuple(case._replace(text=unknown(name, case.text.place())) for case in value)
 
@@ -183,8 +197,13 @@ def _plain(text: Text) -> Text:
 def listed(values: Sequence[Value]) -> Value:
     """Join values to one list."""
     result: Value = just(Text())
+    plain: list[Text] = []
     for at, value in enumerate(values):
         if at and value:
-            result = concat(result, just(Text((Span(";", value[0].text.place()),))))
-        result = concat(result, value) if value else result
-    return result
+            plain.append(Text((Span(";", value[0].text.place()),)))
+        if len(value) == 1 and not value[0].guard:
+            plain.append(value[0].text)
+        elif value:
+            result = concat(concat(result, just(together(plain))), value)
+            plain = []
+    return concat(result, just(together(plain))) if plain else result

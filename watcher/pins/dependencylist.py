@@ -164,8 +164,8 @@ def _resolved(url: Text, path: str, checkout: Checkout) -> Text:
 def _setting(name: str, path: str, checkout: Checkout) -> Text | None:
     """Return the address that a file of the same folder, or of one above, gives a name."""
     pattern = re.compile(rf"\b{re.escape(name)}\b[\"']?\s*[=:(, ]?\s*[\"']?((?:https?|ssh|git)://[^\"'\s,;)]+)")
-    for folder in PurePosixPath(path).parents:
-        for other in sorted(checkout.texts):
-            if PurePosixPath(other).parent == folder and (found := pattern.search(checkout.texts[other])):
+    for parent in PurePosixPath(path).parents:
+        for other in checkout.within("" if str(parent) == "." else str(parent)):
+            if name in checkout.texts[other] and (found := pattern.search(checkout.texts[other])):
                 return written(found[1], other, checkout.texts[other].count("\n", 0, found.start(1)) + 1)
     return None

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from watcher.pins.address import archive_source, context_source, vcs_urls
 from watcher.pins.checkout import Checkout
@@ -19,6 +20,7 @@ from watcher.pins.words import Fields
 _NAME = re.compile(r"(?:.*[._-])?(?:dockerfile|containerfile)(?:[._-].*)?", re.IGNORECASE)
 _OTHER = re.compile(r".*\.(?:dockerignore|md|rst|py|sh|ya?ml|json|toml|patch|diff|html?|lock)", re.IGNORECASE)
 _WORD = re.compile(r"""(?:[^\s"'\\]|\\.|"(?:\\.|[^"\\])*"|'[^']*')+|\S+""", re.DOTALL)
+_MOST_WORDS = 2_000
 _SHEBANG = re.compile(r"#!\s*(?:/usr/bin/env\s+(?:-\S+\s+)*)?\S*?(?P<name>[\w.]+)(?:\s|$)")
 
 
@@ -41,6 +43,8 @@ def evaluate(path: str, text: str, checkout: Checkout, arguments: Mapping[str, V
             yield instruction
         else:
             build.read(instruction)
+        if build.reader.is_exhausted:
+            break
     yield from build.reader.finish()
     if build.reader.is_exhausted:
         yield Broken(file=path, line=1, reason="too much to follow: what comes late in this file was not read")
@@ -221,7 +225,8 @@ def _listed(text: Text) -> list[Text] | None:
         return None
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         return None
-    return [text[found.start() + 1 : found.end() - 1] for found in re.finditer(r'"(?:[^"\\]|\\.)*"', text.chars)]
+    quoted = islice(re.finditer(r'"(?:[^"\\]|\\.)*"', text.chars), _MOST_WORDS)
+    return [text[found.start() + 1 : found.end() - 1] for found in quoted]
 
 
 def _add(build: _Build, instruction: Instruction) -> None:

@@ -217,7 +217,7 @@ def _inside(folder: Text | None, path: Text) -> Text:
     """Return a path as seen from `-C`."""
     if folder is None or path.chars.startswith(("/", "~", UNKNOWN)):
         return path
-    slash = replace(folder.spans[0].cut(0, 1), chars="/", name="") if folder.spans else None
+    slash = folder.spans[0].cut(0, 1)._replace(chars="/", name="") if folder.spans else None
     return Text((*folder.spans, *([slash] if slash else []), *path.spans))
 
 

@@ -63,13 +63,14 @@ def instructions(file: str, text: str) -> Iterator[Instruction | Broken]:
     lines = text.split("\n")
     escape, at = _escape(lines), 0
     is_broken = False
+    missing: set[tuple[str, str]] = set()
     while at < len(lines):
         if not lines[at].strip() or lines[at].lstrip().startswith("#"):
             at += 1
             continue
         start = at
         logical, at = _logical(file, lines, at, escape)
-        heredocs, at = _heredocs(file, lines, at, logical)
+        heredocs, at = _heredocs(file, lines, at, logical, missing)
         instruction = _instruction(logical, heredocs, Place(file, start + 1))
         if instruction is not None:
             yield instruction
@@ -109,15 +110,24 @@ def _logical(file: str, lines: list[str], at: int, escape: str) -> tuple[Text, i
     return Text(parts), at
 
 
-def _heredocs(file: str, lines: list[str], at: int, logical: Text) -> tuple[list[tuple[Heredoc, Text]], int]:
-    """Read the documents that follow; return each with its text including the end mark, and the next line."""
+def _heredocs(
+    file: str, lines: list[str], at: int, logical: Text, missing: set[tuple[str, str]]
+) -> tuple[list[tuple[Heredoc, Text]], int]:
+    """Read the documents that follow; return each with its text including the end mark, and the next line.
+
+    `missing` holds the end marks that are known not to come any more.
+    """
     documents: list[tuple[Heredoc, Text]] = []
     if not re.match(r"\s*(?:onbuild\s+)?(?:run|copy|add)\b", logical.chars, re.IGNORECASE):
         return documents, at
     for found in _HEREDOC.finditer(logical.chars):
         strip = "\t" if found["dash"] else ""
-        end = next((i for i in range(at, len(lines)) if lines[i].lstrip(strip) == found["end"]), None)
+        mark = found["end"]
+        is_missing = (mark, strip) in missing
+        ends = () if is_missing else (i for i in range(at, len(lines)) if lines[i].lstrip(strip) == mark)
+        end = next(iter(ends), None)
         if end is None:
+            missing.add((mark, strip))
             break
         body = joined(
             Text((Span((line.lstrip(strip) if strip else line) + "\n", Place(file, number)),))

@@ -42,6 +42,7 @@ _NOT = re.compile(
 )
 _SHELLS = frozenset({"sh", "bash", "/bin/sh", "/bin/bash", "dash", "zsh", "/usr/bin/bash"})
 _DEEPEST = 40
+_MOST_NODES = 100_000
 
 
 def claims(path: str) -> bool:
@@ -61,7 +62,7 @@ def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broke
     yield from found
     if problem and (found or _is_known(path)):
         yield Broken(file=path, line=problem.line, reason=problem.reason)
-    if pipeline.reader.is_exhausted:
+    if pipeline.is_exhausted:
         yield Broken(file=path, line=1, reason="too much to follow: what comes late in this file was not read")
 
 
@@ -86,6 +87,13 @@ class _Pipeline:
         """Whether there are jobs that run what stands before all of them."""
         self.before: list[Text] = []
         """What runs before the script of each job: GitLab's top-level `before_script`."""
+        self.nodes = 0
+        """How many were read; an alias counts as what it stands for."""
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Answer whether the file was too costly to be read to its end."""
+        return self.nodes > _MOST_NODES or self.reader.is_exhausted
 
     def read(self, root: Node) -> None:
         """Read one document."""
@@ -96,7 +104,8 @@ class _Pipeline:
         self._node(root, scope, "", 0)
 
     def _node(self, node: Node, scope: Scope, key: str, depth: int) -> None:
-        if depth > _DEEPEST:
+        self.nodes += 1
+        if depth > _DEEPEST or self.is_exhausted:
             return
         if isinstance(node, Row):
             if any(isinstance(child, Table) for child in node.nodes) and key in {

@@ -9,7 +9,6 @@ import ast
 import posixpath
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -19,6 +18,7 @@ from watcher.pins.commands import file_value
 from watcher.pins.pycommands import enter, execute, run_line
 from watcher.pins.pyfinds import ARGUMENTS, Finds
 from watcher.pins.pystrings import Literals
+from watcher.pins.pysyntax import parsed
 from watcher.pins.pytexts import (
     NO_METHOD,
     STRING_METHODS,
@@ -1039,15 +1039,3 @@ _STATEMENTS: Mapping[type[ast.stmt], Callable[..., None]] = {
     ast.Import: PyReader._import,  # noqa: SLF001 - likewise
     ast.ImportFrom: PyReader._import_from,  # noqa: SLF001 - likewise
 }
-
-
-def parsed(text: str) -> ast.Module | SyntaxError | None:
-    """Return the tree of a program, or why there is none; None where it is too deep."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except SyntaxError as error:
-        return error
-    except (RecursionError, MemoryError, ValueError):
-        return None

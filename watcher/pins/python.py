@@ -8,7 +8,8 @@ from pathlib import PurePosixPath
 from watcher.pins import pyproject
 from watcher.pins.checkout import Checkout
 from watcher.pins.format import Broken
-from watcher.pins.pyreader import PyReader, parsed
+from watcher.pins.pyreader import PyReader
+from watcher.pins.pysyntax import parsed
 from watcher.pins.sites import Sighting
 
 _HINTS = (
@@ -56,11 +57,8 @@ def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broke
     tree = parsed(text)
     if not isinstance(tree, ast.Module):
         line = (tree.lineno or 1) if tree is not None else 1
-        yield Broken(
-            file=path,
-            line=line,
-            reason=f"expected Python, found {tree.msg}" if tree is not None else "expected less nesting",
-        )
+        expected = f"Python, found {tree.msg}" if tree is not None else "less nesting, or a smaller file"
+        yield Broken(file=path, line=line, reason=f"expected {expected}")
         yield from _up_to(path, text, line, checkout)
         return
     yield from _followed(path, text, tree, checkout)

@@ -7,7 +7,7 @@ under the arm that set it; folders come out with the clones of all arms.
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from watcher.pins.sites import Site
@@ -53,13 +53,19 @@ class Scope:
 
     def copy(self, guard: Guard = ALWAYS) -> "Scope":
         """Return a scope of its own that starts the same, under further arms."""
-        return replace(
-            self,
+        return Scope(
+            cwd=self.cwd,
             variables=dict(self.variables),
             arrays=dict(self.arrays),
             functions=dict(self.functions),
+            arguments=self.arguments,
             folders=dict(self.folders),
-            guard=self.guard | guard,
+            stack=self.stack,
+            before=self.before,
+            guard=self.guard | guard if guard else self.guard,
+            labels=self.labels,
+            is_alive=self.is_alive,
+            local=self.local,
         )
 
     def value(self, name: str) -> Value | None:
@@ -131,6 +137,7 @@ def _is_again(old: Site, new: Site) -> bool:
     return bool(old.origin and new.origin and old.origin.upstream == new.origin.upstream and not old.picks)
 
 
+_DEEPEST = 40
 _FOREIGN = re.compile(r"third[-_]?party|3rd[-_]?party|extern|vendor|submodules?|deps|modules", re.IGNORECASE)
 
 
@@ -144,7 +151,9 @@ def _is_fixed(path: str) -> bool:
 
 
 def _parents(path: str) -> Iterable[str]:
-    while "/" in path.strip("/"):
+    for _ in range(_DEEPEST):
+        if "/" not in path.strip("/"):
+            return
         path = posixpath.dirname(path)
         yield path
 

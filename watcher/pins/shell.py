@@ -25,6 +25,8 @@ from watcher.pins.words import Expander, Fields
 
 _STEPS = 12_000
 """Commands and words that one file may cost; beyond them the rest of it is not read."""
+_PIECES = 64
+"""So many pieces of text cost as much as a word."""
 _ASIDE = 200
 """What one call of a function may cost that touches no upstream."""
 _OTHER_FILE = 1_500
@@ -83,7 +85,11 @@ class Reader:
         if self._depth >= _DEEPEST or not source:
             return
         script = self._scripts.get(source) or self._scripts.setdefault(source, Script(source))
+        self._whole(script, scope)
+
+    def _whole(self, script: Script, scope: Scope) -> None:
         self._block(script, script.root.children, scope)
+        self._steps += _STEPS * script.is_cut
 
     def include(self, text: str, name: str, scope: Scope, *, is_sourced: bool) -> None:
         """Read another file of the checkout where this one runs it.
@@ -101,15 +107,17 @@ class Reader:
         self._is_running |= not is_sourced
         if not is_sourced or not is_live(text):
             self._limit = min(self._limit, self._steps + _OTHER_FILE)
-        self.run(written(text, name), scope)
+        if self._depth < _DEEPEST:
+            self._whole(self.checkout.once(("script", name), lambda: Script(written(text, name))), scope)
         for site in self.sites[first:]:
             site.is_partial |= self._steps > self._limit
         self.included, self._limit, self._is_running = before
 
     def value(self, source: Text, scope: Scope) -> Value:
         """Expand a text to one value."""
-        self._steps += 1
-        return self._expander.value(source, scope)
+        value = self._expander.value(source, scope)
+        self._steps += 1 + sum(len(case.text.spans) for case in value) // _PIECES
+        return value
 
     def finish(self) -> Iterable[Sighting]:
         """Read the functions that nothing called, then yield everything that was seen."""
@@ -239,6 +247,7 @@ class Reader:
         self, test: Condition | None, then: Callable[[Scope], None], otherwise: Callable[[Scope], None], scope: Scope
     ) -> None:
         """Read both arms of a branch and put what they leave together."""
+        self._steps += len(scope.variables) // _PIECES
         point = f"?{test.key}" if test is not None and test.key is not None else self.point()
         yes = 1 if test is not None and test.is_negated else 0
         arms: list[tuple[Guard, Scope]] = []
@@ -304,6 +313,7 @@ class Reader:
             if chosen is not None:  # an argument is what it is; a variable may be set from outside
                 self._block(script, _after_pattern(items[chosen]), scope)
                 return
+        self._steps += len(scope.variables) // _PIECES
         is_total = any("*" in pattern for pattern in patterns)
         count = len(items) + (not is_total)
         arms: list[tuple[Guard, Scope]] = []
@@ -327,7 +337,7 @@ class Reader:
         words = node.children_by_field_name("value")
         items = [
             Case(field, alternative.guard)
-            for word in words
+            for word in words[:_MOST_ELEMENTS]
             for alternative in self._items(script.text(word), scope)
             for field in alternative.fields
         ] or ([Case(text) for text in scope.arguments or ()] if not words else [])
@@ -407,8 +417,9 @@ class Reader:
             self._block(script, body.children, inner)
 
         scope.functions[label] = Function(script.text(body).chars, call)
-        cwd = just(unknown(f"{label}()", script.text(name).place()))
-        self._uncalled[id(call)] = lambda: self._call_alone(call, scope, cwd)
+        if not self.included:  # another file's functions are read alone when its turn comes
+            cwd = just(unknown(f"{label}()", script.text(name).place()))
+            self._uncalled[id(call)] = lambda: self._call_alone(call, scope, cwd)
 
     def _call_alone(self, call: Callable[[Scope], None], scope: Scope, cwd: Value) -> None:
         """Read a function that other files call: with arguments from outside and what this file set until its end."""
@@ -491,7 +502,7 @@ class Reader:
 
     def _array(self, script: Script, node: Node, name: str, scope: Scope, start: int) -> Array:
         elements: list[tuple[str, Value]] = []
-        for child in node.named_children:
+        for child in node.named_children[: 2 * _MOST_ELEMENTS]:
             if child.type == "comment":
                 continue
             source = script.text(child)
@@ -533,7 +544,7 @@ class Reader:
             for prefix in prefixes:
                 self._assign(script, prefix, inner)
         separator = next((scope_value for p in prefixes if (scope_value := _separator(script, p)) is not None), None)
-        argvs = self._argvs([script.text(word) for word in arguments], inner)
+        argvs = self._argvs([script.text(word) for word in arguments[:_MOST_ELEMENTS]], inner)
         place = script.text(node).place()
         if prefixes and inner is not scope:
             inner = scope
@@ -541,9 +552,9 @@ class Reader:
 
     def _argvs(self, words: Sequence[Text], scope: Scope) -> tuple[Fields, ...]:
         alternatives: list[Fields] = [Fields(frozenset(), ())]
-        for word in words[:_MOST_ELEMENTS]:
-            self._steps += 1
+        for word in words:
             fields = self._expander.fields(word, scope)
+            self._steps += 1 + sum(len(text.spans) for one in fields for text in one.fields) // _PIECES
             alternatives = [
                 Fields(a.guard | b.guard, (*a.fields, *b.fields))
                 for a in alternatives
@@ -581,6 +592,8 @@ class Reader:
 
     def _mention(self, argv: Iterable[Text]) -> None:
         for text in argv:
+            if len(text.chars) < _COMMIT_LENGTH:
+                continue
             for found in _COMMIT.finditer(text.chars):
                 self.mentions.setdefault(found[0], {})[text.place(found.start())] = None
 
@@ -720,6 +733,7 @@ def _continued(value: Value, part: Value) -> Iterable[Case]:
 
 
 _COMMIT = re.compile(r"(?<![0-9a-fA-F])[0-9a-f]{40}(?![0-9a-fA-F])")
+_COMMIT_LENGTH = 40
 
 
 def _without_line_end(text: Text) -> Text:

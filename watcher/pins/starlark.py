@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from watcher.pins.format import Broken
+from watcher.pins.pysyntax import parsed
 from watcher.pins.sources import PARAMETER
 from watcher.pins.text import Place, Span, Text, joined, unknown, written
 
@@ -88,14 +89,10 @@ class _Wrong:
 
 
 def _tree(text: str) -> ast.Module | _Wrong:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except SyntaxError as error:
-        return _Wrong(error.lineno or 1, f"expected Python syntax: {error.msg}")
-    except (ValueError, RecursionError, MemoryError):
-        return _Wrong(1, "expected Python syntax: nested too deeply or no text")
+    tree = parsed(text)
+    if isinstance(tree, SyntaxError):
+        return _Wrong(tree.lineno or 1, f"expected Python syntax: {tree.msg}")
+    return tree or _Wrong(1, "expected Python syntax: nested too deeply, too large or no text")
 
 
 def _chunks(text: str) -> Iterator[tuple[int, str]]:

@@ -10,26 +10,34 @@ from watcher.pins.text import Text
 
 _FOREIGN = re.compile(r"[^\x00-\xff]")
 """What the grammar's scanner looks up in a C table that ends at 255: beyond it a script could end the process."""
+_LARGEST = 1_000_000
+"""Longer scripts are made by programs; parsing one of this size takes less than half a second at the worst."""
 
 
 class Script:
     """A parsed text."""
 
     def __init__(self, source: Text) -> None:
-        self.source = source
+        self.source = source if len(source.chars) <= _LARGEST else source[:_LARGEST]
+        self.is_cut = self.source is not source
+        """Whether the text is so large that its end was left out."""
+        source = self.source
         encoded = _FOREIGN.sub("\u00a4", source.chars).encode()
         self.root: Node = Parser(Language(tree_sitter_bash.language())).parse(encoded).root_node
         self._offsets = None if len(encoded) == len(source.chars) else _char_offsets(encoded)
+        self._texts: dict[tuple[int, int], Text] = {}
 
     def text(self, node: Node) -> Text:
         """Return what a node covers."""
         return self.between(node.start_byte, node.end_byte)
 
     def between(self, start: int, end: int) -> Text:
-        """Return what stands between two byte offsets."""
-        if self._offsets is not None:
-            start, end = self._offsets[start], self._offsets[end]
-        return self.source[start:end]
+        """Return what stands between two byte offsets; loops and calls read the same words again and again."""
+        text = self._texts.get((start, end))
+        if text is None:
+            first, last = (start, end) if self._offsets is None else (self._offsets[start], self._offsets[end])
+            text = self._texts[start, end] = self.source[first:last]
+        return text
 
 
 def _char_offsets(encoded: bytes) -> list[int]:

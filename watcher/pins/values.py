@@ -6,10 +6,11 @@ same arm meet again and those of different arms never do. The number of alternat
 blow it up.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
-from watcher.pins.text import UNKNOWN, Text, unknown
+from watcher.pins.text import UNKNOWN, Text, joined, unknown
 from watcher.pins.variant import ANY, variant_in
 
 MOST = 24
@@ -54,10 +55,21 @@ def just(text: Text) -> Value:
 
 def is_compatible(one: Guard, other: Guard) -> bool:
     """Answer whether both can hold at once: they take no branch in two directions."""
-    if not one or not other:
+    if not one or not other or one is other:
         return True
-    arms = {choice.point: choice.arm for choice in one}
-    return all(arms.get(choice.point, choice.arm) == choice.arm for choice in other)
+    rest = other - one
+    if not rest:
+        return True
+    arms = _arms(one)
+    for choice in rest:  # noqa: SIM110 - the innermost loop of all readers
+        if arms.get(choice[0], choice[1]) != choice[1]:
+            return False
+    return True
+
+
+@lru_cache(maxsize=2048)
+def _arms(guard: Guard) -> Mapping[str, int]:
+    return {choice.point: choice.arm for choice in guard}
 
 
 def is_covered(guards: Sequence[Guard], within: Guard, depth: int = 6) -> bool:
@@ -95,16 +107,30 @@ def under(value: Value, guard: Guard) -> Value:
 
 def concat(left: Value, right: Value) -> Value:
     """Put two values one after the other, alternative by alternative."""
-    if len(left) == 1 and len(right) == 1 and not left[0].guard and not right[0].guard:
-        return (Case(bounded(left[0].text, right[0].text)),)
+    if len(left) == 1 and len(right) == 1:
+        a, b = left[0], right[0]
+        if not a.guard and (not a.text or not b.guard):
+            return (Case(bounded(a.text, b.text), b.guard),)
     return distinct(
         Case(bounded(a.text, b.text), a.guard | b.guard) for a in left for b in right if is_compatible(a.guard, b.guard)
     )
 
 
+def together(texts: Iterable[Text]) -> Text:
+    """Put texts one after the other, as far as they go into one value."""
+    kept, length = [], 0
+    for text in texts:
+        if length + len(text.chars) <= LONGEST:
+            kept.append(text)
+            length += len(text.chars)
+    return kept[0] if len(kept) == 1 else joined(kept)
+
+
 def bounded(left: Text, right: Text) -> Text:
     """Put two texts one after the other, unless that grows beyond what any address or ref can be."""
-    return left + right if len(left.chars) + len(right.chars) <= LONGEST else left
+    if len(left.chars) + len(right.chars) > LONGEST:
+        return left
+    return left + right if left and right else left or right
 
 
 def tagged(value: Value, guard: Guard) -> Value:

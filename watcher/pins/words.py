@@ -2,11 +2,25 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from watcher.pins.scope import Scope
 from watcher.pins.text import UNKNOWN, Text, joined, unknown
-from watcher.pins.values import ALWAYS, MOST, Case, Guard, Value, bounded, concat, distinct, is_compatible, just
+from watcher.pins.values import (
+    ALWAYS,
+    LONGEST,
+    MOST,
+    Case,
+    Guard,
+    Value,
+    bounded,
+    concat,
+    distinct,
+    is_compatible,
+    just,
+    together,
+)
 
 Substitute = Callable[[Text, Scope], Value]
 """Says what a command prints: the content of `$(…)`."""
@@ -28,11 +42,17 @@ class _Open(NamedTuple):
     """The field that is open; None between fields."""
 
 
+_SPECIAL = re.compile(r"['\"\\$`<>]")
+_SPECIAL_IN_QUOTES = re.compile(r"[\\$`]")
+_IN_QUOTES = re.compile(r"[\\\"]|\$[({]")
+_IN_BRACKETS = {marks: re.compile(rf"[\\'\"{re.escape(marks)}]") for marks in ("()", "{}")}
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!-]")
 _BRACED = re.compile(r"(!?)([A-Za-z_]\w*|\d+|[@*])(?:\[((?:[^\]\[]|\[[^\]]*\])*)\])?")
 _OPERATOR = re.compile(r":?[-=+?]|##?|%%?|//?[#%]?|\^\^?|,,?|:|@[A-Za-z]")
 _DEEPEST = 12
 _MOST_FIELDS = 500
+_MOST_PARTS = 20_000
+"""How many pieces of one word are read: quoted and plain ones, variables."""
 
 
 class Expander:
@@ -44,34 +64,29 @@ class Expander:
 
     def fields(self, source: Text, scope: Scope) -> tuple[Fields, ...]:
         """Return what a word of a command becomes: alternatives of fields, split where nothing quotes a variable."""
+        if not _SPECIAL.search(source.chars):
+            return (Fields(ALWAYS, (source,) if source else ()),)
         open_: tuple[_Open, ...] = (_Open(ALWAYS, (), None),)
-        for part in _together(self._parts(source, scope)):
+        for part in islice(_together(islice(self._parts(source, scope), _MOST_PARTS)), _MOST_FIELDS):
             open_ = _extended(open_, part)
         return tuple(Fields(one.guard, one.done if one.rest is None else (*one.done, one.rest)) for one in open_)
 
     def value(self, source: Text, scope: Scope) -> Value:
         """Return what a word becomes where it stays one field: in an assignment, in quotes."""
-        value: Value = just(Text())
-        for part in _together(self._parts(source, scope)):
-            value = concat(value, part.value if part.items is None else _spaced(part.items))
-        return value
+        if len(source.chars) <= LONGEST and not _SPECIAL.search(source.chars):
+            return just(source)
+        return _joined(self._parts(source, scope))
 
     def quoted(self, source: Text, scope: Scope) -> Value:
         """Return what the inside of double quotes or the body of a heredoc becomes."""
-        value: Value = just(Text())
-        for part in _together(self._inside_quotes(source, scope, 0, len(source.chars))):
-            value = concat(value, part.value if part.items is None else _spaced(part.items))
-        return value
+        return _joined(self._inside_quotes(source, scope, 0, len(source.chars)))
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def _parts(self, source: Text, scope: Scope) -> Iterator["_Part"]:
         chars, at, plain = source.chars, 0, 0
-        while at < len(chars):
-            char = chars[at]
-            if char not in "'\"\\$`<>":
-                at += 1
-                continue
+        while found := _SPECIAL.search(chars, at):
+            at, char = found.start(), found[0]
             if plain < at:
                 yield _Part(just(source[plain:at]))
             if char == "'":
@@ -96,10 +111,8 @@ class Expander:
 
     def _inside_quotes(self, source: Text, scope: Scope, at: int, end: int) -> Iterator["_Part"]:
         chars, plain = source.chars, at
-        while at < end:
-            if chars[at] not in "\\$`":
-                at += 1
-                continue
+        while found := _SPECIAL_IN_QUOTES.search(chars, at, end):
+            at = found.start()
             if plain < at:
                 yield _Part(just(source[plain:at]), is_quoted=True)
             if chars[at] == "\\":
@@ -287,6 +300,20 @@ def _together(parts: Iterator[_Part]) -> Iterator[_Part]:
         yield part
     if plain:
         yield _Part(just(joined(plain)))
+
+
+def _joined(parts: Iterator[_Part]) -> Value:
+    """Put parts together to one value, those that have one alternative all at once."""
+    value: Value = just(Text())
+    plain: list[Text] = []
+    for part in islice(parts, _MOST_PARTS):
+        one = part.value if part.items is None else _spaced(part.items)
+        if len(one) == 1 and not one[0].guard:
+            plain.append(one[0].text)
+        else:
+            value = concat(concat(value, just(together(plain))), one)
+            plain = []
+    return concat(value, just(together(plain))) if plain else value
 
 
 def _extended(open_: tuple[_Open, ...], part: _Part) -> tuple[_Open, ...]:
@@ -491,25 +518,25 @@ def _find(chars: str, mark: str, start: int) -> int:
 
 def _closing_quote(chars: str, at: int) -> int:
     """Return where double quotes end that opened before `at`."""
-    while at < len(chars):
-        if chars[at] == "\\":
-            at += 2
-        elif chars[at] == '"':
-            return at
-        elif chars.startswith("$(", at):
-            at = _closing(chars, at + 1, "(", ")") + 1
-        elif chars.startswith("${", at):
-            at = _closing(chars, at + 1, "{", "}") + 1
-        else:
-            at += 1
+    while found := _IN_QUOTES.search(chars, at):
+        match found[0]:
+            case '"':
+                return found.start()
+            case "\\":
+                at = found.end() + 1
+            case "$(":
+                at = _closing(chars, found.end() - 1, "(", ")") + 1
+            case _:
+                at = _closing(chars, found.end() - 1, "{", "}") + 1
     return len(chars)
 
 
 def _closing(chars: str, at: int, opening: str, closing: str) -> int:
     """Return where the bracket at `at` is closed; the end of the text where it is not."""
     depth, mark = 0, ""
-    while at < len(chars):
-        char = chars[at]
+    marks = _IN_BRACKETS[opening + closing]
+    while found := marks.search(chars, at):
+        at, char = found.end(), found[0]
         if char == "\\":
             at += 1
         elif mark:
@@ -522,8 +549,7 @@ def _closing(chars: str, at: int, opening: str, closing: str) -> int:
         elif char == closing:
             depth -= 1
             if depth == 0:
-                return at
-        at += 1
+                return found.start()
     return len(chars)
 
 

@@ -54,11 +54,15 @@ def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broke
             yield sighting
 
 
+def _is_recipe(path: str) -> bool:
+    return path.endswith(".bb")
+
+
 def _base(path: str, checkout: Checkout) -> str | None:
     """Return the recipe that an append belongs to, where the checkout holds it."""
     stem = PurePosixPath(path).name.removesuffix(".bbappend")
     pattern = re.compile(re.escape(stem).replace("%", ".*") + r"\.bb")
-    alike = [name for name in checkout.texts if name.endswith(".bb") and pattern.fullmatch(PurePosixPath(name).name)]
+    alike = [name for name in checkout.like(_is_recipe) if pattern.fullmatch(name.rpartition("/")[2])]
     return max(alike, default=None)
 
 
