@@ -5,7 +5,7 @@ from typing import Any
 
 from watcher.model import Anchor, Repair, oid
 
-VERSION = 2
+VERSION = 3
 """Raised whenever the facts of a change would come out otherwise: older ones are then computed anew."""
 
 

@@ -47,21 +47,14 @@ _CODE_SUFFIXES = {
 """`security.py` and `history.c` are no documents."""
 _DOC_FOLDERS = {"doc", "docs", "documentation"}
 _TOP_DOC_FOLDERS = {"website", "changes", "news", "changelog.d", "newsfragments", "man"}
-_TEST_FOLDERS = {
-    "test",
-    "tests",
-    "testing",
-    "testdata",
-    "test_data",
-    "__tests__",
-    "spec",
-    "fuzz",
-    "fuzzing",
-    "unittest",
-}
-_TEST_NAME = re.compile(r"^(test_.*|.*[_.-]tests?|.*_spec|conftest|test)\.[a-z0-9]+$", re.IGNORECASE)
+_TEST_FOLDER = re.compile(
+    r"(.*[_-])?tests?|testing|test_?data|test_?utils?|filetests|spec|e2e|fixtures?|fuzz|fuzzing|unittests?"
+    r"|__(tests?|specs?|mocks|fixtures|snapshots)__"
+)
+_TEST_NAME = re.compile(r"^(test_.*|.*[_.-]tests?|.*[_.]spec|conftest|test)\.[a-z0-9]+$", re.IGNORECASE)
 _TOP_TOOLING = {
     "ci", "scripts", "tools", "hack", "dev", "docker", "benchmark", "benchmarks", "bench", "examples", "example",
+    "playground",
 }  # fmt: skip
 _TOOLING_NAMES = {
     "makefile", "justfile", "tox.ini", "noxfile.py", "codecov.yml", "renovate.json", "jenkinsfile", "manifest.in",
@@ -95,7 +88,7 @@ def _role_of_folders(folders: list[str]) -> Role | None:
     top, names = folders[:1], set(folders)
     if any(folder.startswith(".") for folder in folders):
         return Role.TOOLING
-    if names & _TEST_FOLDERS:
+    if any(map(_TEST_FOLDER.fullmatch, folders)):
         return Role.TEST
     if names & _DOC_FOLDERS or _TOP_DOC_FOLDERS.intersection(top):
         return Role.DOCS
