@@ -1,4 +1,4 @@
-"""The command line: `watcher check`, `pins`, `explain`, `ack`, `snooze`, `reopen`, `demo`, `config`.
+"""The command line: `watcher check`, `pins`, `explain`, `ack`, `snooze`, `reopen`, `run`, `demo`, `config`.
 
 Results go to stdout, progress and summaries to stderr. What is heavy is imported where it is used.
 """
@@ -214,6 +214,15 @@ def reopen(finding: FindingArgument, config: ConfigOption = _CONFIG) -> None:
     from watcher.findings import reopen as reopened
 
     _change(config, finding, reopened)
+
+
+@app.command(rich_help_panel=_SERVE)
+def run(config: ConfigOption = _CONFIG) -> None:
+    """Watch for months: look at everything when it is due and send alerts, until told to stop."""
+    from watcher.service import Service, log_to_stderr
+
+    log_to_stderr()
+    Service(config).run()
 
 
 @app.command(rich_help_panel=_SERVE)

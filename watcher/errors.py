@@ -5,10 +5,13 @@ WatcherError
 ├── UsageError         the command line names something that is not there
 ├── UnobservedError    what was asked about could not be looked at
 ├── GitError           the git program failed; `.retryable` says whether trying again can help
+├── DeliveryError      a message could not be sent; `.again` and `.is_final` say what to do with it
 └── StoreError         the state database cannot be opened or is from a newer version
 
 Expected trouble with an upstream is no exception but a value: `model.Unobserved`.
 """
+
+from datetime import timedelta
 
 
 class WatcherError(Exception):
@@ -37,6 +40,18 @@ class GitError(WatcherError):
         super().__init__(message)
         self.retryable = retryable
         self.returncode = returncode
+
+
+class DeliveryError(WatcherError):
+    """A message could not be sent.
+
+    `again` is how long to wait before the next try, None for the usual; `is_final` is true where no try can help.
+    """
+
+    def __init__(self, message: str, *, again: timedelta | None = None, is_final: bool = False) -> None:
+        super().__init__(message)
+        self.again = again
+        self.is_final = is_final
 
 
 class StoreError(WatcherError):

@@ -1,0 +1,154 @@
+"""The long-running service: started, told things, killed and stopped as a person or an init system would."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.slackpeer import SlackPeer, shown
+from tests.stories import kit
+from watcher.demo.server import Status
+from watcher.store import Store
+
+PROGRAM = Path(sys.executable).with_name("watcher")
+PICTURE = "A---B---F---C   (main)"
+LONG = 30
+"""Seconds to wait for what should come at once."""
+
+
+@dataclass
+class Running:
+    """A service that runs."""
+
+    process: subprocess.Popen
+
+    def until(self, word: str) -> list[dict]:
+        """Return the log up to the next line of an event."""
+        seen = []
+        for line in self.process.stderr:
+            seen.append(json.loads(line))
+            if word == seen[-1]["event"]:
+                return seen
+        raise AssertionError(f"{word} was never said: {seen}")
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal and return how it exits, within the ten seconds that it has."""
+        self.process.send_signal(number)
+        self.process.communicate(timeout=10)
+        return self.process.returncode
+
+
+@pytest.fixture
+def slack(monkeypatch):
+    """Run a Slack whose webhook the configuration names."""
+    with SlackPeer() as peer:
+        monkeypatch.setenv("HOOK", f"{peer.address}/hook")
+        yield peer
+
+
+@pytest.fixture
+def buggy(world, slack):
+    """Offer a world whose pin lacks a fix, looked at each second, and told to Slack."""
+    oids = world.engine.draw(PICTURE, **kit.STORY)
+    world.pin(cuda=oids["B"])
+    world.config = {"slack": {"webhook": "env:HOOK"}, "schedule": {"poll": "1s"}}
+    return world
+
+
+@contextmanager
+def service(world) -> Iterator[Running]:
+    """Run the service over a world; it is killed at the latest when the story ends."""
+    world.prepare()
+    with subprocess.Popen([PROGRAM, "run"], cwd=world.folder, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield Running(process)
+        finally:
+            process.kill()
+
+
+def test_it_tells_a_first_look_and_then_what_is_new(buggy, slack):
+    """The baseline in one message, later news one by one; an unchanged pass says nothing."""
+    with service(buggy) as running:
+        assert "First look: 1 finding" == slack.messages.get(timeout=LONG)["text"]
+        buggy.engine.draw("A---X---Y   (main)", **kit.STORY)
+        over, news = (shown(slack.messages.get(timeout=LONG)) for _ in range(2))
+        assert "HIGH resolved: engine: " in over
+        assert "HIGH new: engine: " in news
+        assert "docker/Dockerfile.cuda:2" in news
+        assert 0 == running.stop()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_restart_tells_nothing_twice(buggy, slack, number):
+    """The next message is the next thing that happened; killed between sending and noting it, it may come again."""
+    with service(buggy) as running:
+        slack.messages.get(timeout=LONG)
+        running.stop(number)
+    buggy.engine.draw("A---X---Y   (main)", **kit.STORY)
+    with service(buggy) as running:
+        told = slack.messages.get(timeout=LONG)["text"]
+        if number == signal.SIGKILL and told.startswith("First look"):
+            told = slack.messages.get(timeout=LONG)["text"]
+        assert "HIGH resolved: engine: " in told
+        assert "HIGH new: engine: " in slack.messages.get(timeout=LONG)["text"]
+        assert 0 == running.stop()
+
+
+def test_a_message_that_cannot_be_sent_is_told_and_kept(buggy, slack, monkeypatch):
+    """What is owed is on the disk, with the reason."""
+    monkeypatch.setenv("HOOK", "")
+    with service(buggy) as running:
+        said = running.until("not delivered")
+        assert "expected a secret in env:HOOK, found nothing there" in said[-1]["reason"]
+        assert 0 == running.stop()
+    with Store.open(buggy.state) as store:
+        [message] = store.outbox()
+    assert message.delivered_at is None
+    assert "env:HOOK" in message.reason
+
+
+def test_one_service_for_one_state(buggy, slack):
+    """A second one is refused, and told which process has the state."""
+    with service(buggy) as running:
+        running.until("started")
+        done = subprocess.run(
+            [PROGRAM, "run"], cwd=buggy.folder, capture_output=True, text=True, timeout=30, check=False
+        )
+        assert 2 == done.returncode
+        assert f"another watcher (process {running.process.pid}) runs on this state" in done.stderr
+        assert 0 == running.stop(signal.SIGINT)
+
+
+def test_a_changed_configuration_is_taken_up_and_a_wrong_one_refused(buggy, slack):
+    """SIGHUP reads it; the old one goes on where the new one is wrong."""
+    with service(buggy) as running:
+        running.until("started")
+        path = buggy.folder / "config.yaml"
+        right = path.read_text()
+        path.write_text("downstreem: []\n")
+        running.process.send_signal(signal.SIGHUP)
+        said = running.until("configuration refused, the old one goes on")
+        assert "config.yaml:1" in said[-1]["reason"]
+        path.write_text(right.replace('"1s"', '"2s"'))
+        running.process.send_signal(signal.SIGHUP)
+        assert "0:00:02" == running.until("configuration read")[-1]["poll"]
+        assert 0 == running.stop()
+
+
+def test_an_upstream_that_is_away_ends_nothing(buggy, slack):
+    """A pass that could not look is followed by the next one, and what was known is not told as repaired."""
+    with service(buggy) as running:
+        slack.messages.get(timeout=LONG)
+        buggy.engine.fault(Status(code=503))
+        running.process.send_signal(signal.SIGHUP)
+        running.until("configuration read")
+        buggy.engine.draw("A---X---Y   (main)", **kit.STORY)
+        buggy.engine.fault(None)
+        assert "HIGH resolved: engine: " in slack.messages.get(timeout=LONG)["text"]
+        assert 0 == running.stop()

@@ -1,0 +1,167 @@
+"""Messages that are owed arrive: once where all goes well, later where Slack is busy, never lost."""
+
+from datetime import timedelta
+
+import pytest
+
+from tests.report import passes
+from tests.slackpeer import TOKEN, Reply, SlackPeer, refused, shown
+from watcher.config import load
+from watcher.deliver import channels, deliver
+from watcher.model import Event, EventKind, Kind, Severity
+from watcher.record import owed
+from watcher.store import Store
+
+NOW = passes.NOW
+
+
+@pytest.fixture
+def slack(monkeypatch):
+    """Run a Slack, and put the secrets where the configuration looks for them."""
+    with SlackPeer() as peer:
+        monkeypatch.setenv("TOKEN", TOKEN)
+        monkeypatch.setenv("HOOK", f"{peer.address}/hook")
+        yield peer
+
+
+@pytest.fixture(params=["token: env:TOKEN", "webhook: env:HOOK"])
+def settings(request, slack, tmp_path):
+    """Return a configuration with a bot, and one with a webhook."""
+    path = tmp_path / "config.yaml"
+    path.write_text(
+        f"pins: [{{upstream: 'https://example.org/o/n', ref: main}}]\n"
+        f"slack: {{channel: C1, {request.param}}}\n"
+        f"rewrites: {{'https://slack.com/': '{slack.address}/'}}\n"
+    )
+    return load(path)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Open an empty memory."""
+    with Store.open(tmp_path / "state") as opened:
+        yield opened
+
+
+def owe(store, settings, *headlines, kind=EventKind.OPENED, is_baseline=False):
+    """Let findings happen, and messages be owed for them."""
+    findings = [passes.finding(Kind.FIX_AVAILABLE, Severity.HIGH, passes.pin(name), name) for name in headlines]
+    events = [Event(kind=kind, finding=it, at=NOW, is_baseline=is_baseline) for it in findings]
+    store.commit_pass(findings, events, owed(settings, events), NOW)
+    return events
+
+
+def arrived(slack):
+    """Return what arrived since the last call."""
+    found = []
+    while not slack.messages.empty():
+        found.append(slack.messages.get())
+    return found
+
+
+def test_a_message_arrives_once(store, settings, slack):
+    """What, where, since when, what to do, and how to acknowledge it; then nothing is owed any more."""
+    owe(store, settings, "engine: a fix is there")
+    assert () == deliver(store, channels(settings), NOW)
+    [message] = arrived(slack)
+    assert "HIGH new: engine: a fix is there" == message["text"]
+    for word in ("HIGH new: engine: a fix is there", "Where", "When", "since 20", "watcher ack "):
+        assert word in shown(message)
+    assert () == deliver(store, channels(settings), NOW + timedelta(days=1))
+    assert [] == arrived(slack)
+
+
+def test_a_first_look_is_one_message(store, settings, slack):
+    """The baseline names its findings, the first twenty of many."""
+    owe(store, settings, *(f"finding {number}" for number in range(30)), is_baseline=True)
+    deliver(store, channels(settings), NOW)
+    [message] = arrived(slack)
+    assert "First look: 30 findings" == message["text"]
+    assert "finding 0" in shown(message)
+    assert "and 11 more" in shown(message)
+
+
+@pytest.mark.parametrize(
+    "hostile", ["<!channel> <@U1> *x* `y` <https://evil.example|ok>", "\u202eevil\u2066", "a" * 9_000]
+)
+def test_what_strangers_wrote_is_shown_and_not_obeyed(store, settings, slack, hostile):
+    """Rich text has no markup, the fallback is escaped, all limits are kept by shortening."""
+    owe(store, settings, hostile)
+    assert () == deliver(store, channels(settings), NOW)
+    [message] = arrived(slack)
+    assert "<" not in message["text"]
+    assert "\u202e" not in shown(message)
+    assert all(block["type"] in {"header", "rich_text"} for block in message["blocks"])
+
+
+@pytest.mark.parametrize(
+    ("reply", "wait"),
+    [
+        (Reply(status=429, body="{}", headers={"Retry-After": "7"}), timedelta(seconds=7)),
+        (Reply(status=429, body="{}", headers={"Retry-After": "soon"}), timedelta(seconds=30)),
+        (Reply(status=503, body="{}"), timedelta(seconds=30)),
+        (Reply(status=403, body="{}"), timedelta(hours=1)),
+    ],
+)
+def test_a_busy_slack_is_asked_again(store, settings, slack, reply, wait):
+    """As it says itself, or after the usual wait; nothing overtakes the message that waits."""
+    owe(store, settings, "one", "two")
+    slack.replies.put(reply)
+    [trouble] = deliver(store, channels(settings), NOW)
+    assert trouble.startswith("slack: Slack ")
+    assert [] == arrived(slack)
+    assert () == deliver(store, {}, NOW + wait)
+    deliver(store, channels(settings), NOW + wait)
+    assert ["HIGH new: one", "HIGH new: two"] == [message["text"] for message in arrived(slack)]
+
+
+def test_the_wait_doubles(store, settings, slack):
+    """Up to an hour."""
+    owe(store, settings, "one")
+    at, waits = NOW, []
+    for _ in range(9):
+        slack.replies.put(Reply(status=500, body="{}"))
+        deliver(store, channels(settings), at)
+        [message] = store.outbox()
+        waits.append((message.next_try_at - at).total_seconds())
+        at = message.next_try_at
+    assert [30, 60, 120, 240, 480, 960, 1920, 3600, 3600] == waits
+
+
+@pytest.mark.parametrize("reason", ["token_revoked", "invalid_auth", "channel_not_found", "is_archived"])
+def test_what_a_person_must_mend_is_told_and_kept(store, settings, slack, reason):
+    """A revoked token loses nothing: the message goes out once the token is right."""
+    owe(store, settings, "one")
+    slack.replies.put(refused(reason) if settings.slack.token else Reply(status=404, body=reason))
+    assert (f"slack: Slack refuses: {reason}",) == deliver(store, channels(settings), NOW)
+    assert () == deliver(store, channels(settings), NOW + timedelta(hours=1))
+    assert ["HIGH new: one"] == [message["text"] for message in arrived(slack)]
+
+
+def test_a_message_that_does_not_fit_holds_up_no_other(store, settings, slack):
+    """It is given up with the reason, and stays in the outbox."""
+    owe(store, settings, "one")
+    slack.replies.put(refused("invalid_blocks") if settings.slack.token else Reply(status=400, body="invalid_blocks"))
+    deliver(store, channels(settings), NOW)
+    [message] = store.outbox()
+    assert "Slack does not take this message: invalid_blocks" == message.reason
+    assert message.failed_at is not None
+
+
+def test_a_missing_secret_is_told(store, settings, slack, monkeypatch):
+    """Its name is, never a value."""
+    owe(store, settings, "one")
+    monkeypatch.delenv("TOKEN")
+    monkeypatch.delenv("HOOK")
+    [trouble] = deliver(store, channels(settings), NOW)
+    assert trouble.startswith("slack: expected a secret in env:")
+
+
+def test_nobody_there(store, settings, monkeypatch):
+    """A Slack that cannot be reached is asked again, and its address, a secret, is not told."""
+    owe(store, settings, "one")
+    monkeypatch.setenv("HOOK", "http://127.0.0.1:9/hook-secret")
+    gone = settings.model_copy(update={"rewrites": {"https://slack.com/": "http://127.0.0.1:9/"}})
+    [trouble] = deliver(store, channels(gone), NOW)
+    assert trouble.startswith("slack: Slack could not be reached")
+    assert "secret" not in trouble

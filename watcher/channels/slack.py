@@ -1,0 +1,97 @@
+"""Send messages to Slack: with a bot's token to a channel, or to an incoming webhook.
+
+Nothing is tried twice here: what can be tried again, and when, is told by `DeliveryError`, and the outbox decides.
+Methods and errors: https://docs.slack.dev/reference/methods/chat.postMessage
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web import WebClient
+from slack_sdk.webhook import WebhookClient
+
+from watcher.errors import DeliveryError
+from watcher.report.blocks import Post
+
+API = "https://slack.com/api/"
+_TIMEOUT = 20
+"""Seconds for one message."""
+_HOUR = timedelta(hours=1)
+_UNFIT = {"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_too_long", "no_text"}
+"""What is said of a message that can never be sent as it is."""
+_PASSING = {"fatal_error", "internal_error", "ratelimited", "rate_limited", "request_timeout", "service_unavailable"}
+"""What is said when the same may work soon; anything else wants a person first: a token, an invitation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bot:
+    """A channel that a bot posts to."""
+
+    channel: str
+    token: Callable[[], str]
+    api: str = API
+
+    def send(self, key: str, post: Post) -> None:
+        """Post a message under its idempotency key, which stands in the metadata; raise DeliveryError."""
+        client = WebClient(self.token(), base_url=self.api, timeout=_TIMEOUT, retry_handlers=[])
+        try:
+            client.chat_postMessage(
+                channel=self.channel,
+                text=post.text,
+                blocks=list(post.blocks),
+                unfurl_links=False,
+                unfurl_media=False,
+                metadata={"event_type": "watcher", "event_payload": {"key": key}},
+            )
+        except SlackApiError as error:
+            raise _of_answer(error.response) from None
+        except (OSError, ValueError) as error:
+            raise _of_network(error) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook:
+    """An incoming webhook: its address is the secret, and it returns no id of the message."""
+
+    address: Callable[[], str]
+
+    def send(self, key: str, post: Post) -> None:  # noqa: ARG002 - webhooks take no metadata
+        """Post a message; raise DeliveryError."""
+        client = WebhookClient(self.address(), timeout=_TIMEOUT, retry_handlers=[])
+        try:
+            answer = client.send(text=post.text, blocks=list(post.blocks), unfurl_links=False, unfurl_media=False)
+        except (OSError, ValueError) as error:
+            raise _of_network(error) from None
+        if answer.status_code != HTTPStatus.OK:
+            raise _trouble(answer.status_code, answer.body.strip()[:100], answer.headers)
+
+
+def _of_answer(response: Any) -> DeliveryError:
+    return _trouble(response.status_code, str(response.get("error") or response.status_code), response.headers)
+
+
+def _trouble(status: int, reason: str, headers: Any) -> DeliveryError:
+    """Return what an answer means: never, later, or once a person has done something."""
+    if status == HTTPStatus.TOO_MANY_REQUESTS or reason in {"ratelimited", "rate_limited"}:
+        return DeliveryError("Slack asks for patience", again=timedelta(seconds=_seconds(headers)))
+    if reason in _UNFIT:
+        return DeliveryError(f"Slack does not take this message: {reason}", is_final=True)
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or reason in _PASSING:
+        return DeliveryError(f"Slack has trouble: {reason or status}")
+    return DeliveryError(f"Slack refuses: {reason or status}", again=_HOUR)
+
+
+def _of_network(error: Exception) -> DeliveryError:
+    # The error's text may hold the webhook's address, which is a secret.
+    return DeliveryError(f"Slack could not be reached ({type(error).__name__})")
+
+
+def _seconds(headers: Any) -> int:
+    """Return what `Retry-After` says, at least one second and at most an hour."""
+    found = {str(name).lower(): value for name, value in dict(headers).items()}.get("retry-after", "30")
+    text = str(found[0] if isinstance(found, list) else found)
+    return min(max(int(text), 1), 3600) if text.isdigit() else 30

@@ -1,0 +1,174 @@
+"""Watch for months: look at everything when it is due, send what is owed, until told to stop.
+
+SIGTERM and SIGINT end it, SIGHUP reads the configuration anew. A pass that is under way is waited for a little and
+then abandoned: what it had not recorded is looked at again after the next start.
+"""
+
+import fcntl
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from queue import SimpleQueue
+
+import structlog
+from apscheduler.executors.pool import ThreadPoolExecutor
+from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.triggers.interval import IntervalTrigger
+
+from watcher import cycle
+from watcher.config import Settings, load
+from watcher.deliver import channels, deliver
+from watcher.errors import ConfigError, UsageError, WatcherError
+from watcher.model import Pass
+from watcher.store import Store
+
+_SEND = timedelta(seconds=15)
+"""How often the outbox is looked into."""
+_PATIENCE = 8.0
+"""Seconds that a pass under way has to end after we were told to stop."""
+_JITTER = 0.1
+"""Share of the interval by which a pass may be earlier or later, so that many services do not ask at once."""
+_LOCK = "watcher.lock"
+
+
+class Service:
+    """The running service of one configuration."""
+
+    def __init__(self, path: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._path = path
+        self._now = now
+        self._settings: Settings = load(path)
+        self._stopping = threading.Event()
+        self._looking, self._sending = threading.Lock(), threading.Lock()
+        self._troubles: tuple[str, ...] = ()
+        self._log = structlog.get_logger()
+        self._scheduler = BackgroundScheduler(timezone=UTC, executors={"default": ThreadPoolExecutor(2)})
+
+    def run(self) -> None:
+        """Watch until a signal says stop; raise UsageError where another service has the same state."""
+        with _only_one(self._settings.state):
+            told: SimpleQueue[int] = SimpleQueue()  # the one queue that a signal may put into at any moment
+            for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda number, _: told.put(number))
+            self._log.info("started", config=str(self._path), pid=os.getpid(), **self._plan())
+            self._schedule()
+            self._scheduler.start()
+            while told.get() == signal.SIGHUP:
+                self._reload()
+            self._stop()
+
+    def _schedule(self) -> None:
+        every = int(self._settings.schedule.poll.total_seconds())
+        look = IntervalTrigger(seconds=every, jitter=int(every * _JITTER) or None, timezone=UTC)
+        send = IntervalTrigger(seconds=int(_SEND.total_seconds()), timezone=UTC)
+        options = {"replace_existing": True, "max_instances": 1, "coalesce": True, "misfire_grace_time": None}
+        for name, work, trigger in (("look", self._look, look), ("send", self._send, send)):
+            self._scheduler.add_job(work, trigger, id=name, next_run_time=datetime.now(UTC), **options)
+
+    def _stop(self) -> None:
+        self._stopping.set()
+        self._log.info("stopping")
+        self._scheduler.shutdown(wait=False)
+        is_idle = self._looking.acquire(timeout=_PATIENCE)
+        self._log.info("stopped", abandoned=not is_idle)
+        sys.stderr.flush()
+        if not is_idle:
+            os._exit(0)
+
+    # --- jobs --------------------------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Make a pass and send what it owes; whatever goes wrong is told, and tried again when the next one is due."""
+        if self._stopping.is_set():
+            return
+        with self._looking:
+            try:
+                with Store.open(self._settings.state) as store:
+                    found = cycle.check(self._settings, store, now=self._now())
+            except WatcherError as error:
+                self._log.error("pass failed", reason=str(error))
+                return
+            except Exception:  # noqa: BLE001 - told with its trace; the next pass is made
+                self._log.exception("pass failed")
+                return
+        self._tell(found)
+        self._send()
+
+    def _send(self) -> None:
+        ways = channels(self._settings)
+        if not ways or self._stopping.is_set():
+            return
+        with self._sending:
+            with Store.open(self._settings.state) as store:
+                troubles = deliver(store, ways, self._now())
+            for trouble in set(troubles) - set(self._troubles):
+                self._log.warning("not delivered", reason=trouble)
+            self._troubles = troubles
+
+    def _reload(self) -> None:
+        """Take up a changed configuration; where it is wrong, the old one goes on."""
+        refused = "configuration refused, the old one goes on"
+        try:
+            settings = load(self._path)
+        except ConfigError as error:
+            self._log.error(refused, reason=str(error))
+            return
+        if settings.state != self._settings.state:
+            self._log.error(refused, reason=f"{self._path}: another state folder needs a restart")
+            return
+        self._settings = settings
+        self._schedule()
+        self._log.info("configuration read", **self._plan())
+
+    def _tell(self, found: Pass) -> None:
+        """Write a line for each thing that happened; a pass in which nothing did writes none."""
+        for event in found.events:
+            concern = event.finding.concern
+            self._log.info(
+                str(event.kind), kind=str(concern.kind), severity=str(concern.severity), what=concern.headline
+            )
+
+    def _plan(self) -> dict[str, str]:
+        return {
+            "poll": str(self._settings.schedule.poll),
+            "state": str(self._settings.state),
+            "channels": ", ".join(channels(self._settings)) or "none",
+        }
+
+
+def log_to_stderr() -> None:
+    """Write one line an event: for people on a terminal, as JSON elsewhere."""
+    shown = structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer()
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.dict_tracebacks,
+            shown,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    logging.getLogger("apscheduler").setLevel(logging.ERROR)  # a pass that takes longer than its interval is no news
+
+
+@contextmanager
+def _only_one(state: Path) -> Iterator[None]:
+    """Hold the state folder for this process; raise UsageError that names the process which has it."""
+    state.mkdir(parents=True, exist_ok=True)
+    with (state / _LOCK).open("a+", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            raise UsageError(f"{state}: another watcher (process {lock.read().strip()}) runs on this state") from None
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        yield
