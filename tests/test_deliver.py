@@ -148,6 +148,19 @@ def test_a_message_that_does_not_fit_holds_up_no_other(store, settings, slack):
     assert message.failed_at is not None
 
 
+def test_what_is_stuck(store, settings, slack):
+    """Counted by channel and reason, until it arrived; what waits for its first try is not stuck."""
+    owe(store, settings, "one")
+    assert () == store.stuck()
+    slack.replies.put(Reply(status=403, body="{}"))
+    deliver(store, channels(settings), NOW)
+    [(channel, reason, count)] = store.stuck()
+    assert ("slack", 1) == (channel, count)
+    assert reason.startswith("Slack refuses")
+    deliver(store, channels(settings), NOW + timedelta(hours=1))
+    assert () == store.stuck()
+
+
 def test_a_missing_secret_is_told(store, settings, slack, monkeypatch):
     """Its name is, never a value."""
     owe(store, settings, "one")

@@ -15,6 +15,7 @@ import typer
 
 from watcher.errors import ConfigError, GitError, StoreError, UnobservedError, UsageError, WatcherError
 from watcher.model import Event, Finding, Pass, Severity
+from watcher.plural import counted
 
 if TYPE_CHECKING:
     from watcher.config import Settings
@@ -95,7 +96,10 @@ def check(
     settings = _settings(config)
     with _store(settings) as store, _progress() as progress:
         found = cycle.check(settings, store, now=_now(), progress=progress)
+        stuck = store.stuck()
     _print(_rendered(found, format_))
+    for channel, reason, count in stuck:
+        _say(f"{counted(count, 'message')} to {channel} not delivered: {reason}")
     raise typer.Exit(_code(found, fail_on or settings.fail_on))
 
 

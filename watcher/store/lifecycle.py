@@ -115,6 +115,15 @@ class Lifecycle(Database):
         """Return every message that was ever owed."""
         return self._owed("")
 
+    def stuck(self) -> tuple[tuple[str, str, int], ...]:
+        """Return (channel, reason, how many) of the messages that were tried and did not arrive."""
+        return tuple(
+            self._rows(
+                "SELECT channel, reason, count(*) FROM outbox WHERE delivered_at IS NULL AND reason <> ''"
+                " GROUP BY channel, reason ORDER BY channel, reason"
+            )
+        )
+
     def delivered(self, message: int, at: datetime) -> None:
         """Mark a message as sent; once more changes nothing."""
         self._mark(
