@@ -27,6 +27,7 @@ from watcher.deliver import channels, deliver
 from watcher.errors import ConfigError, UsageError, WatcherError
 from watcher.model import Pass
 from watcher.store import Store
+from watcher.systemd import notify, watchdog
 
 _SEND = timedelta(seconds=15)
 """How often the outbox is looked into."""
@@ -48,7 +49,7 @@ class Service:
         self._looking, self._sending = threading.Lock(), threading.Lock()
         self._troubles: tuple[str, ...] = ()
         self._log = structlog.get_logger()
-        self._scheduler = BackgroundScheduler(timezone=UTC, executors={"default": ThreadPoolExecutor(2)})
+        self._scheduler = BackgroundScheduler(timezone=UTC, executors={"default": ThreadPoolExecutor(3)})
 
     def run(self) -> None:
         """Watch until a signal says stop; raise UsageError where another service has the same state."""
@@ -59,8 +60,10 @@ class Service:
             self._log.info("started", config=str(self._path), pid=os.getpid(), **self._plan())
             self._schedule()
             self._scheduler.start()
+            notify("READY=1")
             while told.get() == signal.SIGHUP:
                 self._reload()
+            notify("STOPPING=1")
             self._stop()
 
     def _schedule(self) -> None:
@@ -68,7 +71,12 @@ class Service:
         look = IntervalTrigger(seconds=every, jitter=int(every * _JITTER) or None, timezone=UTC)
         send = IntervalTrigger(seconds=int(_SEND.total_seconds()), timezone=UTC)
         options = {"replace_existing": True, "max_instances": 1, "coalesce": True, "misfire_grace_time": None}
-        for name, work, trigger in (("look", self._look, look), ("send", self._send, send)):
+        jobs = [("look", self._look, look), ("send", self._send, send)]
+        if alive := watchdog():
+            jobs.append(
+                ("alive", lambda: notify("WATCHDOG=1"), IntervalTrigger(seconds=max(1, int(alive)), timezone=UTC))
+            )
+        for name, work, trigger in jobs:
             self._scheduler.add_job(work, trigger, id=name, next_run_time=datetime.now(UTC), **options)
 
     def _stop(self) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -140,6 +141,22 @@ def test_a_changed_configuration_is_taken_up_and_a_wrong_one_refused(buggy, slac
         running.process.send_signal(signal.SIGHUP)
         assert "0:00:02" == running.until("configuration read")[-1]["poll"]
         assert 0 == running.stop()
+
+
+def test_systemd_is_told(buggy, slack, monkeypatch):
+    """That it is ready, that it lives, that it ends."""
+    monkeypatch.setenv("NOTIFY_SOCKET", str(buggy.folder / "notify"))
+    monkeypatch.setenv("WATCHDOG_USEC", "2000000")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+        heard.bind(str(buggy.folder / "notify"))
+        heard.settimeout(LONG)
+        with service(buggy) as running:
+            said = {heard.recv(99) for _ in range(2)}
+            assert {b"READY=1", b"WATCHDOG=1"} == said
+            assert 0 == running.stop()
+        said = b""
+        while said != b"STOPPING=1":
+            said = heard.recv(99)
 
 
 def test_an_upstream_that_is_away_ends_nothing(buggy, slack):
