@@ -40,14 +40,16 @@ class SlackPeer:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
                 raw = self.rfile.read(int(self.headers["Content-Length"])).decode()
-                if self.path.endswith("/api/chat.postMessage"):
+                method = self.path.rpartition("/")[2]
+                if self.path.startswith("/api/"):
+                    assert method in {"chat.postMessage", "chat.update"}
                     assert f"Bearer {TOKEN}" == self.headers["Authorization"]
                 said = owner.read(raw)
                 reply = Reply() if owner.replies.empty() else owner.replies.get()
                 if self.path == "/hook" and reply == Reply():
                     reply = Reply(body="ok")
                 if reply.status == 200 and "error" not in reply.body:
-                    owner.messages.put(said)
+                    owner.messages.put({"method": method, **said})
                 self.send_response(reply.status)
                 for name, value in reply.headers.items():
                     self.send_header(name, value)

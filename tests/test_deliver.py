@@ -1,5 +1,6 @@
 """Messages that are owed arrive: once where all goes well, later where Slack is busy, never lost."""
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -146,6 +147,37 @@ def test_a_message_that_does_not_fit_holds_up_no_other(store, settings, slack):
     [message] = store.outbox()
     assert "Slack does not take this message: invalid_blocks" == message.reason
     assert message.failed_at is not None
+
+
+def test_what_follows_goes_into_the_thread(store, settings, slack):
+    """A bot's first message is brought up to date, and its thread gets the rest; a webhook can only post again."""
+    owe(store, settings, "one")
+    deliver(store, channels(settings), NOW)
+    owe(store, settings, "one", kind=EventKind.RESOLVED)
+    deliver(store, channels(settings), NOW)
+    first, *later = arrived(slack)
+    if settings.slack.token:
+        assert ["chat.update", "chat.postMessage"] == [message["method"] for message in later]
+        assert {"channel": "C1", "ts": "1.1"}.items() <= later[0].items()
+        assert "1.1" == later[1]["thread_ts"]
+    else:
+        assert ["hook"] == [message["method"] for message in later]
+    assert all("HIGH resolved: one" == message["text"] for message in later)
+    assert '"strike": true' in json.dumps(later[0]["blocks"])
+    assert "strike" not in json.dumps(first["blocks"])
+    assert "watcher ack" not in shown(later[0])
+
+
+@pytest.mark.parametrize("settings", ["token: env:TOKEN"], indirect=True)
+@pytest.mark.parametrize("reason", ["message_not_found", "cant_update_message"])
+def test_a_first_message_that_somebody_deleted(store, settings, slack, reason):
+    """Then the next one is a first one again."""
+    owe(store, settings, "one")
+    deliver(store, channels(settings), NOW)
+    owe(store, settings, "one", kind=EventKind.RESOLVED)
+    slack.replies.put(refused(reason))
+    assert () == deliver(store, channels(settings), NOW)
+    assert ["chat.postMessage", "chat.postMessage"] == [message["method"] for message in arrived(slack)]
 
 
 def test_what_is_stuck(store, settings, slack):

@@ -26,8 +26,11 @@ _FIRST, _LONGEST = timedelta(seconds=30), timedelta(hours=1)
 class Channel(Protocol):
     """Somewhere messages go."""
 
-    def send(self, key: str, post: Post) -> None:
-        """Send a message under its idempotency key; raise DeliveryError."""
+    def send(self, key: str, post: Post, first: str | None = None) -> str | None:
+        """Send a message under its idempotency key, following the first one about its finding; raise DeliveryError.
+
+        Returns where the first one stands now, None where the channel cannot tell.
+        """
 
 
 def channels(settings: Settings) -> dict[str, Channel]:
@@ -51,7 +54,7 @@ def deliver(store: Store, ways: Mapping[str, Channel], now: datetime) -> tuple[s
         if message.channel not in ways or message.channel in troubles:
             continue
         try:
-            ways[message.channel].send(message.key, _words(message, store))
+            place = _send(ways[message.channel], message, store)
         except (DeliveryError, ConfigError) as error:
             troubles[message.channel] = str(error)
             if isinstance(error, DeliveryError) and error.is_final:
@@ -61,8 +64,17 @@ def deliver(store: Store, ways: Mapping[str, Channel], now: datetime) -> tuple[s
             wait = again or min(_FIRST * 2 ** min(message.attempts, 16), _LONGEST)
             store.postponed(message.id, str(error), now + wait)
         else:
-            store.delivered(message.id, now)
+            with store.atomic():
+                store.delivered(message.id, now)
+                if finding := message.payload.get("finding"):
+                    store.record_post(finding, message.channel, place)
     return tuple(f"{channel}: {reason}" for channel, reason in troubles.items())
+
+
+def _send(way: Channel, message: Owed, store: Store) -> str | None:
+    finding = message.payload.get("finding")
+    first = store.post_of(finding, message.channel) if finding else None
+    return way.send(message.key, _words(message, store), first)
 
 
 def _words(message: Owed, store: Store) -> Post:

@@ -23,6 +23,8 @@ _TIMEOUT = 20
 _HOUR = timedelta(hours=1)
 _UNFIT = {"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_too_long", "no_text"}
 """What is said of a message that can never be sent as it is."""
+_GONE = {"message_not_found", "cant_update_message", "thread_not_found", "edit_window_closed"}
+"""What is said where somebody deleted the first message, or it can no longer be altered: then a new one is posted."""
 _PASSING = {"fatal_error", "internal_error", "ratelimited", "rate_limited", "request_timeout", "service_unavailable"}
 """What is said when the same may work soon; anything else wants a person first: a token, an invitation."""
 
@@ -35,22 +37,35 @@ class Bot:
     token: Callable[[], str]
     api: str = API
 
-    def send(self, key: str, post: Post) -> None:
-        """Post a message under its idempotency key, which stands in the metadata; raise DeliveryError."""
-        client = WebClient(self.token(), base_url=self.api, timeout=_TIMEOUT, retry_handlers=[])
+    def send(self, key: str, post: Post, first: str | None = None) -> str | None:
+        """Post a message under its idempotency key, which stands in the metadata; return where it stands.
+
+        `first` is where an earlier message about the same finding stands: that one is brought up to date, and this one
+        goes into its thread. Raises DeliveryError.
+        """
+        channel, _, ts = first.partition(" ") if first else (self.channel, "", "")
+        said: dict[str, Any] = {"text": post.text, "blocks": list(post.blocks)}
         try:
-            client.chat_postMessage(
-                channel=self.channel,
-                text=post.text,
-                blocks=list(post.blocks),
+            if first:
+                self._client().chat_update(channel=channel, ts=ts, **said)
+            answer = self._client().chat_postMessage(
+                channel=channel,
+                thread_ts=ts or None,
                 unfurl_links=False,
                 unfurl_media=False,
                 metadata={"event_type": "watcher", "event_payload": {"key": key}},
+                **said,
             )
         except SlackApiError as error:
+            if first and error.response.get("error") in _GONE:
+                return self.send(key, post)
             raise _of_answer(error.response) from None
         except (OSError, ValueError) as error:
             raise _of_network(error) from None
+        return first or f"{answer['channel']} {answer['ts']}"
+
+    def _client(self) -> WebClient:
+        return WebClient(self.token(), base_url=self.api, timeout=_TIMEOUT, retry_handlers=[])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +74,7 @@ class Webhook:
 
     address: Callable[[], str]
 
-    def send(self, key: str, post: Post) -> None:  # noqa: ARG002 - webhooks take no metadata
+    def send(self, key: str, post: Post, first: str | None = None) -> None:  # noqa: ARG002 - webhooks take neither
         """Post a message; raise DeliveryError."""
         client = WebhookClient(self.address(), timeout=_TIMEOUT, retry_handlers=[])
         try:

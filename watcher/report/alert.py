@@ -31,6 +31,8 @@ class Alert:
     what_to_do: str
     handles: tuple[str, ...]
     """What to type to acknowledge it, for each pin."""
+    is_over: bool = False
+    """It is resolved: told once more, and then no longer."""
 
 
 def alerts(events: Iterable[Event], pins: Mapping[str, Pin]) -> tuple[Alert, ...]:
@@ -58,6 +60,7 @@ def _alert(same: list[Event], pins: Mapping[str, Pin]) -> Alert:
         why=() if is_over else tuple(dict.fromkeys(safe(line) for it in same for line in it.finding.concern.detail)),
         what_to_do="" if is_over else safe(concern.advice),
         handles=tuple(it.finding.handle for it in same),
+        is_over=is_over,
     )
 
 

@@ -35,13 +35,17 @@ class Post:
 
 
 def post(told: Alert) -> Post:
-    """Return an alert as a message: what, where, since when, why, what to do, and the command that acknowledges it."""
+    """Return an alert as a message: what, where, since when, why, what to do, and the command that acknowledges it.
+
+    What is over is crossed out.
+    """
+    is_over = told.is_over
     lines = [
-        *(_line("Where", where) for where in _some(told.where, _PLACES)),
-        _line("When", told.since),
+        *(_line("Where", where, is_over=is_over) for where in _some(told.where, _PLACES)),
+        _line("When", told.since, is_over=is_over),
         *(_line("Why", why) for why in _some(told.why, _REASONS)),
         *([_line("Do", told.what_to_do)] if told.what_to_do else []),
-        *(_command(f"watcher ack {handle}") for handle in told.handles[:1]),
+        *(_command(f"watcher ack {handle}") for handle in told.handles[:1] if not is_over),
     ]
     return _post(told.title, RichTextBlock(elements=lines))
 
@@ -61,8 +65,9 @@ def _post(title: str, body: RichTextBlock) -> Post:
     return Post(text=_escaped(safe(title)), blocks=(head.to_dict(), body.to_dict()))
 
 
-def _line(name: str, text: str) -> RichTextSectionElement:
-    return RichTextSectionElement(elements=[Part(text=f"{name}  ", style={"bold": True}), Part(text=f"{safe(text)}\n")])
+def _line(name: str, text: str, *, is_over: bool = False) -> RichTextSectionElement:
+    said = Part(text=safe(text), style={"strike": True}) if is_over else Part(text=safe(text))
+    return RichTextSectionElement(elements=[Part(text=f"{name}  ", style={"bold": True}), said, Part(text="\n")])
 
 
 def _command(text: str) -> RichTextSectionElement:

@@ -153,6 +153,24 @@ class Lifecycle(Database):
             stamp(at),
         )
 
+    def post_of(self, key: str, channel: str) -> str | None:
+        """Return where the first message about a finding stands in a channel, as the channel told it, or None."""
+        row = self._row("SELECT place FROM posts WHERE key = ? AND channel = ?", storable(key), channel)
+        return None if row is None else str(row[0])
+
+    def record_post(self, key: str, channel: str, place: str | None) -> None:
+        """Note where the first message about a finding stands; None forgets it."""
+        if place is None:
+            self._write("DELETE FROM posts WHERE key = ? AND channel = ?", storable(key), channel)
+        else:
+            self._write(
+                "INSERT INTO posts (key, channel, place) VALUES (?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET place = excluded.place",
+                storable(key),
+                channel,
+                place,
+            )
+
     # --- first runs --------------------------------------------------------------------------------------------------
 
     def is_first_run(self, downstream: str) -> bool:

@@ -134,7 +134,21 @@ def m002_lifecycle(db: Database) -> None:
         db.execute(table)
 
 
-STEPS = (m001_upstreams, m002_lifecycle)
+def m003_posts(db: Database) -> None:
+    """Add where the first message about a finding stands, so that later ones follow it."""
+    db.execute(
+        """
+        CREATE TABLE posts (
+            key TEXT NOT NULL,
+            channel TEXT NOT NULL,
+            place TEXT NOT NULL,
+            PRIMARY KEY (key, channel)
+        ) STRICT, WITHOUT ROWID
+        """
+    )
+
+
+STEPS = (m001_upstreams, m002_lifecycle, m003_posts)
 """Every step, in order; their names are what a database remembers."""
 
 
