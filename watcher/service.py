@@ -26,6 +26,7 @@ from watcher.config import Settings, load
 from watcher.deliver import channels, deliver
 from watcher.errors import ConfigError, UsageError, WatcherError
 from watcher.model import Pass
+from watcher.report.text import safe
 from watcher.store import Store
 from watcher.systemd import notify, watchdog
 
@@ -100,7 +101,7 @@ class Service:
                 with Store.open(self._settings.state) as store:
                     found = cycle.check(self._settings, store, now=self._now())
             except WatcherError as error:
-                self._log.error("pass failed", reason=str(error))
+                self._log.error("pass failed", reason=safe(str(error)))
                 return
             except Exception:  # noqa: BLE001 - told with its trace; the next pass is made
                 self._log.exception("pass failed")
@@ -116,7 +117,7 @@ class Service:
             with Store.open(self._settings.state) as store:
                 troubles = deliver(store, ways, self._now())
             for trouble in set(troubles) - set(self._troubles):
-                self._log.warning("not delivered", reason=trouble)
+                self._log.warning("not delivered", reason=safe(trouble))
             self._troubles = troubles
 
     def _reload(self) -> None:
@@ -139,7 +140,7 @@ class Service:
         for event in found.events:
             concern = event.finding.concern
             self._log.info(
-                str(event.kind), kind=str(concern.kind), severity=str(concern.severity), what=concern.headline
+                str(event.kind), kind=str(concern.kind), severity=str(concern.severity), what=safe(concern.headline)
             )
 
     def _plan(self) -> dict[str, str]:
