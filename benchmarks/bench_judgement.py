@@ -272,7 +272,7 @@ def report(results: list[Result], seconds: float) -> None:
             ],
             *(
                 [f"a verdict on a known fix, {kind}, median", f"{1000 * median(times):.2f} ms"]
-                for kind, times in zip(("no", "yes, with its places"), again, strict=True)
+                for kind, times in zip(("no", "yes, its files at hand"), again, strict=True)
             ),
             ["memory of the largest process", f"{max(it.memory for it in results) / 2**20:.0f} MiB"],
             ["this whole run (each question twice), two processes", f"{seconds:.0f} s"],

@@ -23,6 +23,8 @@ from watcher.upstream.mirror import Mirror
 _EVEN = 0.5
 _PINS = 64
 """For so many pins the ancestors and the tree are kept at hand."""
+_FILES = 64
+"""So many files' lines are kept at hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,7 @@ class History:
         self._repairs: dict[str, Repair] = {}
         self._has = lru_cache(_PINS)(lambda commit: frozenset(self.graph.ancestors(commit)))
         self._tree = lru_cache(_PINS)(mirror.tree)
+        self._numbered: dict[Oid, Numbered] = {}
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -219,10 +222,8 @@ class History:
 
         def texts() -> dict[str, Numbered]:
             touched = {path: files[path] for anchor in repair.anchors for path in anchor.paths if path in files}
-            contents = self.mirror.read(touched.values())
-            return {
-                path: numbered(materials.lines(contents[blob])) for path, blob in touched.items() if blob in contents
-            }
+            lines = self._lines_of(touched.values())
+            return {path: lines[blob] for path, blob in touched.items() if blob in lines}
 
         return Pinned(
             ancestors=self._has(pin),
@@ -230,6 +231,18 @@ class History:
             paths=files.keys() | gitlinks.keys() if gitlinks else files.keys(),
             texts=_Late(texts),
         )
+
+    def _lines_of(self, blobs: Iterable[Oid]) -> dict[Oid, Numbered]:
+        """Return the lines of files; those that were asked for last are kept, since pins share most of their files."""
+        wanted = set(blobs)
+        found = {blob: self._numbered[blob] for blob in wanted & self._numbered.keys()}
+        if missing := wanted - found.keys():
+            read = self.mirror.read(missing)
+            found |= {blob: numbered(materials.lines(content)) for blob, content in read.items()}
+        if len(self._numbered) > _FILES:
+            self._numbered.clear()
+        self._numbered |= found
+        return found
 
     def _minimal(self, pin: Oid, same: list[Equivalents]) -> tuple[Oid | None, Oid | None]:
         if not self.lines:
