@@ -10,10 +10,10 @@ from watcher.pins.checkout import Checkout, decoded
 
 def test_reads_what_is_claimed_and_small_lists(tmp_path):
     """Manifests and files that may hold a ref are read; other files are not."""
-    for name in ("Dockerfile", "ci/pin.txt", "src/main.c"):
+    for name in ("Dockerfile", "ci/pin.txt", "ci/deps.lst", "src/main.c"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("git")
-    assert {"Dockerfile", "ci/pin.txt"} == set(read(tmp_path, None, {}, claims=is_claimed).texts)
+    assert {"Dockerfile", "ci/pin.txt", "ci/deps.lst"} == set(read(tmp_path, None, {}, claims=is_claimed).texts)
     assert {"Dockerfile"} == set(read(tmp_path, ["Dockerfile", "src/main.c"], {}, claims=is_claimed).texts)
 
 

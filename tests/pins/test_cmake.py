@@ -242,3 +242,18 @@ def test_too_much_to_follow_is_told():
 def test_nothing_makes_it_raise(text):
     """Whatever the text is, reading it gives pins or a warning."""
     list(cmake.parse("CMakeLists.txt", text, Checkout(texts={"CMakeLists.txt": text, "x": "1\n2\n"})))
+
+
+def test_a_row_that_is_taken_apart():
+    """The ref is the element, however the list that held it was written."""
+    lines = [
+        "set(ROWS",
+        '  "a|https://github.com/acme/a|v1.0")',
+        "foreach(ROW ${ROWS})",
+        '  string(REPLACE "|" ";" PARTS ${ROW})',
+        "  list(GET PARTS 1 URL)",
+        "  list(GET PARTS 2 TAG)",
+        "  FetchContent_Declare(a GIT_REPOSITORY ${URL} GIT_TAG ${TAG})",
+        "endforeach()",
+    ]
+    assert ["CMakeLists.txt:2 acme/a@v1.0"] == seen(cmake, "CMakeLists.txt", "\n".join(lines))

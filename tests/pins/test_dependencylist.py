@@ -64,3 +64,26 @@ def test_nothing_makes_it_raise(text):
     list(
         dependencylist.parse("deps.json", text, Checkout(texts={"deps.json": text, "Dockerfile": "FROM a\nARG X=v1\n"}))
     )
+
+
+def test_a_commit_before_the_tag_that_it_came_from():
+    """Where an entry has both, the commit is the pin; the checksum of a file is not that commit."""
+    entry = "- {url: https://github.com/acme/a, tag: v1.0, KEY: " + "1" * 40 + "}\n"
+    assert [f"deps.yaml:1 acme/a@{'1' * 40}"] == seen(dependencylist, "deps.yaml", entry.replace("KEY", "commit"))
+    assert ["deps.yaml:1 acme/a@v1.0"] == seen(dependencylist, "deps.yaml", entry.replace("KEY", "sha1"))
+
+
+def test_entries_that_say_they_are_of_git():
+    """In a `.repos` list a version may be any ref, and a host may hold repositories without owners."""
+    text = "repositories:\n  a: {type: git, url: https://github.com/acme/a, version: humble}\n"
+    text += "  b: {type: hg, url: https://github.com/acme/b, version: stable}\n"
+    assert ["all.repos:2 acme/a@humble"] == seen(dependencylist, "all.repos", text)
+    bare = f"repos:\n  a:\n    url: https://git.example.org/a\n    commit: {'1' * 40}\n"
+    assert [f"kas.yml:4 git.example.org/a@{'1' * 40}"] == seen(dependencylist, "kas.yml", bare)
+
+
+def test_models_are_no_repositories():
+    """A short name with a `revision` is a model of a hub; with a commit it is a repository."""
+    entry = '{"repo": "acme/a", "KEY": "' + "1" * 40 + '"}'
+    assert [] == seen(dependencylist, "model.json", entry.replace("KEY", "revision"))
+    assert [f"deps.json:1 acme/a@{'1' * 40}"] == seen(dependencylist, "deps.json", entry.replace("KEY", "commit"))

@@ -132,3 +132,9 @@ def test_aliases_of_aliases_end():
     lines = [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60)]
     text = "script: git clone -b v1 https://github.com/acme/x\na0: &a0 [x, x]\n" + "".join(lines)
     assert [1] == broken(pipeline, "ci.yml", text)
+
+
+def test_variables_of_all_jobs_of_travis():
+    """`env: global:` is a list of assignments for every job."""
+    text = "env:\n  global:\n    - REV=v1.0\nscript:\n  - git clone -b $REV https://github.com/acme/a\n"
+    assert [".travis.yml:3 acme/a@v1.0"] == seen(pipeline, ".travis.yml", text)

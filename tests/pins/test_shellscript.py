@@ -310,3 +310,84 @@ def test_functions_of_another_file_are_read_there():
         "a.sh": ". ./lib.sh\nhelper v1.0\n",
     }
     assert ["a.sh:2 a v1.0", "lib.sh:5 b default-branch"] == [one for one in found(files) if "unresolved" not in one]
+
+
+def test_a_default_that_one_arm_replaces():
+    """What is set before a branch goes with the arms that leave it alone, never with the one that replaces it."""
+    lines = [
+        "R=https://github.com/x/a",
+        'if [ "$D" = p ]; then F=v1.0',
+        'elif [ "$D" = q ]; then R=https://github.com/y/b F=v2.0',
+        "else F=v3.0; fi",
+        "git clone $R d && cd d && git checkout $F",
+    ]
+    assert ["2 a v1.0", "3 b v2.0", "4 a v3.0"] == in_script(*lines)
+
+
+def test_a_ref_that_is_not_empty():
+    """A checkout that waits only for a ref to be there replaces the clone's branch where the file gives it one."""
+    clone = 'clone() { git clone -b main "$1" d; cd d; if [ -n "$2" ]; then git checkout "$2"; fi; }'
+    assert ["2 a v1.0"] == in_script(clone, "clone https://github.com/x/a v1.0")
+    assert ["1 a v1.0"] == in_script(
+        "R=${R:-v1.0}", "git clone https://github.com/x/a; cd a", 'if [ -n "$R" ]; then git checkout $R; fi'
+    )
+    assert ["1 a main"] == in_script(clone, 'clone https://github.com/x/a ""')
+
+
+def test_a_script_that_is_run_with_something_unknown():
+    """What a script says by itself counts for more than that its caller may hand over something else."""
+    script = 'R=v1.0\nwhile [ $# -gt 0 ]; do\n  case $1 in\n    --ref) R="$2"; shift 2;;\n  esac\ndone\n'
+    script += 'git clone https://github.com/x/a; cd a\nif [ -n "$R" ]; then git checkout $R; fi\n'
+    dockerfile = "FROM a\nARG R\nRUN bash get.sh --ref $R\n"
+    assert ["get.sh:1 a v1.0"] == found({"get.sh": script, "Dockerfile": dockerfile})
+
+
+def test_a_default_inside_an_address():
+    """The literal of a default is the ref to edit, whatever stands around the expansion."""
+    assert ["1 a 3.1"] == in_script("curl -L https://github.com/x/a/archive/v${V:-3.1}.tar.gz | tar xz")
+
+
+def test_what_a_query_prints():
+    """`jq` and `yq` print what a structured file holds at a path; that line is the pin's."""
+    files = {
+        "a.sh": "R=$(jq -r '.a[\"b\"].ref' v.json)\ngit clone -b $R https://github.com/x/a\n"
+        "S=$(cat v.yaml | yq '.c')\npip install git+https://github.com/x/c@$S\n",
+        "v.json": '{"a": {"b":\n{"ref": "v1.0"}}}\n',
+        "v.yaml": f"d: 1\nc: {SHA}\n",
+    }
+    assert ["v.json:2 a v1.0", f"v.yaml:2 c {SHA}"] == found(files)
+
+
+def test_go_modules_at_a_branch():
+    """A branch of a module is a pin as a commit is; releases and queries for one are not."""
+    assert ["1 a main"] == in_script(
+        "go install github.com/x/a/cmd/a@main",
+        "go install github.com/x/b@v1.2.3-rc.1",
+        "go install github.com/x/c@latest",
+    )
+    assert ["1 a f05a8754daf6"] == in_script("go get github.com/x/a@v0.0.0-20240102030405-f05a8754daf6")
+
+
+def test_several_assignments_on_a_line():
+    """They hold for all that follows, not for the next line's command alone; in a list they are no commands."""
+    use = ["git clone -b $B https://github.com/x/a", "git clone -b $B https://github.com/x/b"]
+    assert ["1 a v1.0", "1 b v1.0"] == in_script("A=1 B=v1.0 # both", *use)
+    assert ["2 a v1.0", "2 b v1.0"] == in_script("if [ $X ]; then", 'A="1 2" B=v1.0', "else", "A=2", "fi", *use)
+    assert ["5 a v2.0"] == in_script("X=(", "A=1 B=2", "C=3", ")", "B=v2.0", use[0])
+
+
+def test_what_python_prints_of_a_file():
+    """A line of Python that looks a value up in a file prints it; what it computes is not known."""
+    line = "R=$(python3 -c \"import json; print(json.load(open('v.json'))['a'][0]CALL)\")\n"
+    files = {
+        "a.sh": f"{line.replace('CALL', '')}git clone -b $R https://github.com/x/a\n",
+        "v.json": '{"a":\n["v1.0"]}\n',
+    }
+    assert ["v.json:2 a v1.0"] == found(files)
+    assert ["a.sh:2 a unresolved"] == found({"a.sh": files["a.sh"], "v.json": "[]"})
+
+
+def test_lines_of_a_file_in_an_array():
+    """`mapfile` reads a list of any small file, as a loop over its lines does."""
+    loop = 'mapfile -t A < v.lst\nfor a in "${A[@]}"; do pip install "git+https://github.com/x/$a"; done\n'
+    assert ["v.lst:1 a v1.0", "v.lst:2 b v2.0"] == found({"a.sh": loop, "v.lst": "a@v1.0\nb@v2.0\n"})

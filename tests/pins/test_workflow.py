@@ -213,3 +213,30 @@ def test_a_workflow_that_names_no_host():
     """`uses:` alone is reason enough to read a file."""
     texts = {PATH: "jobs:\n  a:\n    steps:\n    - uses: acme/stale@v8\n"}
     assert [f"{PATH}:4 stale v8"] == found(texts)
+
+
+def test_each_event_has_its_own_default_of_an_input():
+    """A workflow that is both called and dispatched pins what each of them defaults to."""
+    head = "on:\n  workflow_call:\n    inputs: {rev: {default: v1.0}}\n"
+    head += "  workflow_dispatch:\n    inputs: {rev: {default: main}}\n"
+    text = steps("- run: git clone -b ${{ inputs.rev }} https://github.com/acme/a", head=head)
+    assert [f"{PATH}:3 acme/a@v1.0", f"{PATH}:5 acme/a@main"] == seen(workflow, PATH, text)
+
+
+def test_a_row_of_a_matrix_names_a_repository_and_its_ref():
+    """A checkout takes both from one row, and so do inputs that come in pairs."""
+    head = "jobs:\n  job:\n    strategy:\n      matrix:\n        include:\n"
+    head += "          - {repo: acme/a, rev: v1.0}\n          - {repo: acme/b, rev: v2.0}\n    steps:\n"
+    with_ = "        with: {repository: '${{ matrix.repo }}', ref: '${{ matrix.rev }}'}\n"
+    expected = [f"{PATH}:6 acme/a@v1.0", f"{PATH}:7 acme/b@v2.0"]
+    for action in ("actions/checkout", "acme/tool"):
+        text = f"{head}      - uses: {action}@v4\n{with_}"
+        assert expected == [one for one in seen(workflow, PATH, text) if action not in one]
+
+
+def test_variables_that_a_script_of_the_checkout_uses():
+    """A variable of the workflow reaches the scripts that its steps run; others do not make them worth reading."""
+    text = steps("- run: bash ci/get.sh", head="env: {REV: v1.0, MODE: release}\n")
+    script = "git clone -b $REV https://github.com/acme/a\n"
+    assert [f"{PATH}:1 acme/a@v1.0"] == seen(workflow, PATH, text, {"ci/get.sh": script})
+    assert [] == seen(workflow, PATH, text, {"ci/get.sh": script.replace("$REV", "$OTHER")})

@@ -29,6 +29,7 @@ _MOST_BUILDS = 60
 _TOOLS = frozenset({"docker", "podman", "buildah", "nerdctl", "finch", "docker.exe", "$DOCKER", "${DOCKER}"})
 _BUILD_WORDS = frozenset({"build", "bud", "buildx", "bake"})
 _SCRIPT = re.compile(r"([\w./-]+\.(?:sh|bash))\b([^\n;&|]*)")
+_EXPANDED = re.compile(r"\$\{?([A-Za-z_]\w*)")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _GLOBAL_ARG = re.compile(r"^\s*ARG\s+(\w+)", re.IGNORECASE | re.MULTILINE)
 
@@ -173,18 +174,22 @@ def _default_of(found: Sighting, defaults: Sequence[Sighting], name: str) -> str
     return near[0].place if near else None
 
 
-def is_worth_reading(chars: str, beside: str, checkout: Checkout) -> bool:
+def is_worth_reading(chars: str, beside: str, checkout: Checkout, given: Iterable[str] = ()) -> bool:
     """Answer whether commands may touch an upstream or pass something on.
 
-    A script of the checkout reports what it does itself; here it only counts where it is given something.
+    A script of the checkout reports what it does itself; here it only counts where it is given something: arguments, or
+    one of the `given` names of variables.
     """
     if is_live(chars) or "://" in chars or "build-arg" in chars or "GITHUB_" in chars:
         return True
     if "=" in chars and re.search(r"\bmake\b", chars):
         return True
+    names = set(given)
     for found in _SCRIPT.finditer(chars):
-        name = checkout.find(found[1], beside) if found[2].strip() or "=" in chars else None
-        if name is not None and is_live(checkout.texts[name]):
+        is_given = bool(found[2].strip()) or "=" in chars
+        name = checkout.find(found[1], beside) if is_given or names else None
+        text = checkout.texts[name] if name is not None else ""
+        if text and (is_given or names & set(_EXPANDED.findall(text))) and is_live(text):
             return True
     return False
 

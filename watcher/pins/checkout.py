@@ -157,6 +157,16 @@ def _may_be_a_list(name: str) -> bool:
         ".pin",
         ".sha",
         ".list",
+        ".lst",
+        ".pins",
+        ".properties",
+        ".ini",
+        ".json",
+        ".toml",
+        ".tsv",
+        ".tag",
+        ".rev",
+        ".hash",
     }
 
 

@@ -11,7 +11,8 @@ from watcher.pins.address import Source, archive_urls, context_source, normalise
 from watcher.pins.checkout import Checkout
 from watcher.pins.filters import filtered
 from watcher.pins.gomod import upstream_of
-from watcher.pins.refkind import is_commit
+from watcher.pins.queries import path_in, queried
+from watcher.pins.refkind import is_commit, is_version_like
 from watcher.pins.scope import Scope
 from watcher.pins.sites import Pick, Site
 from watcher.pins.text import Place, Span, Text, joined, unknown, written
@@ -195,6 +196,19 @@ def _read(call: Call) -> None:
         call.arm.assign(name, just(unknown(name, call.place)))
 
 
+def _map_file(call: Call) -> None:
+    """Read `mapfile -t A < file`: an array of the lines of what comes in."""
+    names = [word for word in call.words if re.fullmatch(r"[A-Za-z_]\w*", word)]
+    if not names or not call.stdin:
+        return
+    lines = [
+        Case(case.text[found.start() : found.end()], case.guard)
+        for case in call.stdin
+        for found in re.finditer(r"[^\n]+", case.text.chars)
+    ]
+    call.arm.arrays[names[-1]] = tuple((str(at), (line,)) for at, line in enumerate(lines[:_MOST_LINES]))
+
+
 def _first_line(chars: str) -> int:
     end = chars.find("\n")
     return len(chars) if end < 0 else end
@@ -273,6 +287,15 @@ def _filter(call: Call) -> None:
         Case(text, case.guard) for case in source or () if (text := filtered(call.name, words, case.text)) is not None
     ]
     call.shell.print(distinct(results) if source and len(results) == len(source) else None)
+
+
+def _query(call: Call) -> None:
+    """Print the scalar at a path of a structured file, or of what comes in."""
+    keys = path_in(call.words)
+    values = [file_value(call.shell, call.arm, just(text), call.place) for text in call.argv[2:]]
+    source = next((value for value in values if value), call.stdin)
+    results = [Case(text, case.guard) for case in source or () if keys and (text := queried(keys, case.text))]
+    call.shell.print(distinct(results) if results and source and len(results) == len(source) else None)
 
 
 def _may_be_file(word: str) -> bool:
@@ -369,6 +392,7 @@ def _prefixed(call: Call) -> None:
     run(call.without(at))
 
 
+_MOST_LINES = 500
 _GIT = re.compile(r"-[Cc]|clone|checkout|fetch|init|remote|switch|reset|submodule|pull|lfs|worktree|subtree|archive")
 _SHELL_NAMES = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})
 
@@ -483,13 +507,17 @@ def _npm(call: Call) -> None:
     _other(call)
 
 
-_GO = re.compile(r"(?P<module>[\w.-]+\.[\w-]+/[\w./~-]+)@(?P<ref>[\w./-]+)")
+_GO_QUERIES = frozenset({"latest", "upgrade", "patch", "none"})
+"""What stands for a released version of a Go module."""
+_GO = re.compile(r"(?P<module>[\w.-]+\.[\w-]+/[\w./~-]+)@(?:v\d+\.\d+\.\d+-(?:[\w.]+\.)?\d{14}-)?(?P<ref>[\w./-]+)")
+_GO_RELEASE = re.compile(r"v\d.*")
 
 
 def _go(call: Call) -> None:
+    """Read `go install module@commit`, also where the commit ends a pseudo-version."""
     for text in call.argv[2:]:
         found = _GO.fullmatch(text.chars)
-        upstream = upstream_of(found["module"]) if found and is_commit(found["ref"]) else None
+        upstream = upstream_of(found["module"]) if found and _is_go_ref(found["ref"]) else None
         if found and upstream:
             call.shell.picks.append(
                 Pick(
@@ -498,6 +526,12 @@ def _go(call: Call) -> None:
                 )
             )  # fmt: skip
     _other(call)
+
+
+def _is_go_ref(ref: str) -> bool:
+    """Answer whether a version of a Go module is a commit or a branch and not a release."""
+    is_released = ref in _GO_QUERIES or _GO_RELEASE.fullmatch(ref) or is_version_like(ref)
+    return is_commit(ref) or not is_released
 
 
 def _gh(call: Call) -> None:
@@ -514,6 +548,26 @@ def _gh(call: Call) -> None:
     gitcommands.run(replace(call, argv=(call.argv[0], Text((Span("clone", call.place),)), *rest[:0], url, *rest)))
 
 
+_LOADED = re.compile(
+    r"(?:json|yaml|toml|tomllib)\.(?:safe_)?load\(\s*open\(\s*[\"'](?P<file>[^\"'\n]+)[\"'][^()\n]*\)\s*\)"
+    r"(?P<keys>(?:\[\s*(?:[\"'][^\"'\n]+[\"']|\d+)\s*\])+)"
+)
+
+
+def _python(call: Call) -> None:
+    """Print what `python -c` takes out of a structured file: `json.load(open("x"))["a"]`; all else is as elsewhere."""
+    code = call.words[1] if call.words[:1] == ["-c"] and len(call.words) > 1 else ""
+    found = _LOADED.search(code) if "print" in code or "write" in code else None
+    if found is None:
+        _other(call)
+        return
+    keys = tuple(re.findall(r"[^\[\]\s\"']+", found["keys"]))
+    name = call.argv[2][found.start("file") : found.end("file")]
+    values = file_value(call.shell, call.arm, just(name), call.place) or ()
+    results = [Case(text, case.guard) for case in values if (text := queried(keys, case.text))]
+    call.shell.print(distinct(results) if results else None)
+
+
 Handler = Callable[[Call], None]
 HANDLERS: Mapping[str, Handler] = {
     "cd": _cd,
@@ -527,6 +581,10 @@ HANDLERS: Mapping[str, Handler] = {
     "set": _set,
     "shift": _shift,
     "read": _read,
+    "mapfile": _map_file,
+    "readarray": _map_file,
+    "python": _python,
+    "python3": _python,
     "unset": _unset,
     "echo": _echo,
     "printf": _echo,
@@ -549,7 +607,8 @@ HANDLERS: Mapping[str, Handler] = {
     **dict.fromkeys(_PREFIXES, _prefixed),
     **dict.fromkeys(_SHELL_NAMES, _shell),
     **dict.fromkeys(("head", "tail", "tr", "sort", "uniq", "grep", "egrep", "sed", "awk", "gawk", "cut"), _filter),
-    **dict.fromkeys(("jq", "yq", "wc", "perl"), _unprinted),
+    **dict.fromkeys(("jq", "yq", "tomlq"), _query),
+    **dict.fromkeys(("wc", "perl"), _unprinted),
     **dict.fromkeys((":", "true", "false", "test", "[", "trap", "mkdir", "rm", "ls"), _nothing),
     **dict.fromkeys(("apt-get", "apt", "yum", "dnf", "apk"), _nothing),
 }  # fmt: skip

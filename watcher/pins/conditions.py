@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 _FILE_TEST = re.compile(r"(?:^|\s|\()!?\s*-[a-hkprstuwxGLNOS]\s|\$\(|`|\$[?#!]")
 _NOTHING = r"(?:\"\"|''|x|\"x\"|'x')"
-_NAMED = r"\"?x?\$\{?(?P<NAME>[A-Za-z_]\w*)(?::?-)?\}?\"?"
+_NAMED = r"\"?x?\$\{?(?P<NAME>[A-Za-z_]\w*|[1-9])(?::?-)?\}?\"?"
 _EMPTY = re.compile(rf"-z\s+{_NAMED.replace('NAME', 'z')}|{_NAMED.replace('NAME', 'e')}\s*==?\s*{_NOTHING}")
 _FILLED = re.compile(
     rf"(?:-n\s+)?{_NAMED.replace('NAME', 'n')}|{_NAMED.replace('NAME', 'f')}\s*!=\s*{_NOTHING}"
@@ -23,7 +23,7 @@ class Condition:
     is_negated: bool
     """The key's question is answered yes in the other arm."""
     variable: str | None
-    """The variable that is asked whether it is empty."""
+    """The variable, or the number of the argument, that is asked whether it is empty."""
     is_empty: bool
     """The variable is empty in the arm of yes."""
     labels: tuple[str, str]

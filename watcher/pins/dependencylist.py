@@ -28,11 +28,13 @@ _REF_KEYS: Mapping[str, RefKind | None] = {
     "commit_sha": None, "commitish": None, "git_commit_hash": None, "git_sha": None, "sha": None, "sha1": None,
     "rev": None, "revision": None, "git_rev": None, "git_revision": None, "git_hash": None, "hash": None, "pin": None,
     "pinned_commit": None, "ref": None, "git_ref": None, "checkout": None, "target_commit": None, "branch": _BRANCH,
-    "git_branch": _BRANCH, "version": None,
+    "git_branch": _BRANCH, "source_commit": None, "source_tag": _TAG, "source_branch": _BRANCH, "version": None,
 }  # fmt: skip
 """Keys that hold a ref, the more exact first."""
 _VAGUE = frozenset({"sha1", "hash", "pin", "version"})
 """Keys that hold something else as often: only a commit id counts there, for `version` also one of a git repository."""
+_TYPE_KEYS = ("type", "scm", "vcs", "source_type")
+"""Keys that may say that an entry is a repository of git."""
 _FORGE = re.compile(
     r"https://(?:github\.com|[\w.-]*gitlab[\w.-]*|bitbucket\.org|codeberg\.org|gitee\.com|gitcode\.com|[\w.-]*git[\w.-]*)(?::\d+)?/"
 )
@@ -62,7 +64,7 @@ _LONGEST = 400
 
 def claims(path: str) -> bool:
     """Answer whether a file may be such a list: JSON and YAML that no other format reads."""
-    is_data = path.lower().endswith((".json", ".json5", ".jsonc", ".yaml", ".yml"))
+    is_data = path.lower().endswith((".json", ".json5", ".jsonc", ".yaml", ".yml", ".repos"))
     file = PurePosixPath(path if is_data else "")
     return is_data and _OTHERS.fullmatch(file.stem) is None and _FOLDERS.search(path) is None
 
@@ -96,10 +98,13 @@ def _table(found: Found, path: str, checkout: Checkout) -> Iterator[Sighting]:
     if "chart" in leaves or "registry" in leaves:  # a Helm chart or an image
         return
     url = _resolved(leaves[name], path, checkout)
-    ref_name = next(
-        (key for key in _REF_KEYS if key in leaves and _is_ref(key, leaves[key].chars, is_git=_URL_KEYS[name])), None
-    )
-    upstream = _upstream(url, leaves.get(ref_name or "", Text()).chars, is_git=_URL_KEYS[name])
+    is_typed = any(leaves[key].chars.lower() == "git" for key in _TYPE_KEYS if key in leaves)
+    is_git = _URL_KEYS[name] or is_typed
+    ref_name = _ref_key(leaves, is_git=is_git, is_typed=is_typed)
+    is_short = _OWNER.fullmatch(url.chars) is not None
+    if is_short and ref_name == "revision" and not is_git:  # what model hubs call the commit of a model
+        return
+    upstream = _upstream(url, leaves.get(ref_name or "", Text()).chars, is_git=is_git)
     labels = (
         *(text.chars for key, text in leaves.items() if key in {"name", "id", "variant", "platform"}),
         *reversed(found.keys),
@@ -108,7 +113,7 @@ def _table(found: Found, path: str, checkout: Checkout) -> Iterator[Sighting]:
         if "sha256" in leaves or "checksum" in leaves or "urlhash" in leaves:
             yield from addresses(url, labels)
         return
-    branch = next((leaves[key].chars for key in ("branch", "git_branch") if key in leaves and key != ref_name), None)
+    branch = next((leaves[key].chars for key in _BRANCH_KEYS if key in leaves and key != ref_name), None)
     ref = leaves[ref_name]
     pick = Pick(
         upstream=upstream, url=leaves[name], ref=ref, command=ref.place(), hint=_REF_KEYS[ref_name], labels=labels
@@ -125,10 +130,22 @@ def _spelled(key: str) -> str:
     )
 
 
-def _is_ref(key: str, value: str, *, is_git: bool) -> bool:
+_BRANCH_KEYS = ("branch", "git_branch", "source_branch")
+
+
+def _ref_key(leaves: Mapping[str, Text], *, is_git: bool, is_typed: bool) -> str | None:
+    """Return the key that holds the ref: one with a commit id before all others."""
+    refs = [
+        key for key in _REF_KEYS if key in leaves and _is_ref(key, leaves[key].chars, is_git=is_git, is_typed=is_typed)
+    ]
+    exact = (key for key in refs if key not in _VAGUE and is_commit(leaves[key].chars))
+    return next(exact, refs[0] if refs else None)
+
+
+def _is_ref(key: str, value: str, *, is_git: bool, is_typed: bool) -> bool:
     if not is_upstream_ref(value) or len(value) > _LONGEST or "$" in value or "{" in value:
         return False
-    if key in _VAGUE:
+    if key in _VAGUE and not (key == "version" and is_typed):
         return is_commit(value) or (key == "version" and is_git and is_version_like(value))
     return True
 
@@ -139,7 +156,8 @@ def _upstream(url: Text, ref: str, *, is_git: bool) -> str | None:
     if _OWNER.fullmatch(chars):
         return normalise(f"https://github.com/{chars}") if is_commit(ref) else None
     upstream = normalise(chars)
-    if upstream is None or upstream.count("/") < 4:  # noqa: PLR2004 - https://host/owner/name
+    fewest = 3 if is_commit(ref) else 4
+    if upstream is None or upstream.count("/") < fewest:  # https://host/owner/name; beside a commit also host/name
         return None
     is_repository = is_git or _FORGE.match(upstream) is not None or chars.endswith(".git")
     return (

@@ -62,6 +62,16 @@ def _pattern(words: list[str]) -> tuple[re.Pattern[str] | None, set[str]]:
     return _compiled(rest[0], is_extended=bool(flags & set("EP"))) if rest else None, flags
 
 
+def _following(words: list[str]) -> tuple[int, list[str]]:
+    """Read grep's `-A 2`, `-A2`: how many lines behind each match are printed, and the words without that."""
+    for at, word in enumerate(words):
+        if word == "-A" and words[at + 1 : at + 2] and re.fullmatch(r"\d{1,3}", words[at + 1]):
+            return int(words[at + 1]), [*words[:at], *words[at + 2 :]]
+        if found := re.fullmatch(r"(?:-A|--after-context=)(\d{1,3})", word):
+            return int(found[1]), [*words[:at], *words[at + 1 :]]
+    return 0, words
+
+
 def _compiled(pattern: str, *, is_extended: bool) -> re.Pattern[str] | None:
     """Compile a pattern of grep or sed; None for one that may take long or that means something else here."""
     if not is_extended:
@@ -70,7 +80,8 @@ def _compiled(pattern: str, *, is_extended: bool) -> re.Pattern[str] | None:
     if len(pattern) > 200 or re.search(r"\)[*+{?]|[*+?}][*+{]", pattern):  # noqa: PLR2004 - plain ones only
         return None
     try:
-        return re.compile(pattern.replace(r"\K", ""))
+        before, mark, kept = pattern.partition(r"\K")
+        return re.compile(f"{before}(?P<kept>{kept})" if mark else pattern)
     except (re.error, OverflowError):
         return None
 
@@ -83,13 +94,17 @@ def _is_affordable(pattern: re.Pattern[str], lines: list[Text]) -> bool:
 
 
 def _grep(words: list[str], lines: list[Text]) -> Text | None:
+    after, words = _following(words)
     pattern, flags = _pattern(words)
     if pattern is None or flags - set("EPoFsqhmi1") or not _is_affordable(pattern, lines):
         return None
-    found = [(line, hit) for line in lines if (hit := pattern.search(line.chars))]
+    found = [(at, hit) for at, line in enumerate(lines) if (hit := pattern.search(line.chars))]
+    first = lines[0] if lines else None
     if "o" in flags:
-        return _joined([line[hit.start() : hit.end()] for line, hit in found], lines[0] if lines else None)
-    return _joined([line for line, _ in found], lines[0] if lines else None)
+        part = "kept" if "kept" in pattern.groupindex else 0
+        return _joined([lines[at][hit.start(part) : hit.end(part)] for at, hit in found], first)
+    kept = dict.fromkeys(number for at, _ in found for number in range(at, at + after + 1) if number < len(lines))
+    return _joined([lines[number] for number in kept], first)
 
 
 def _cut(words: list[str], lines: list[Text]) -> Text | None:

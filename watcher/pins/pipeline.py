@@ -176,7 +176,10 @@ class _Pipeline:
     def _variables(self, node: Node, scope: Scope) -> None:
         if isinstance(node, Table):
             for name, child in node.entries:
-                self._variable(name, child, scope)
+                if name.chars == "global":
+                    self._variables(child, scope)
+                else:
+                    self._variable(name, child, scope)
         for entry in tables(node) if isinstance(node, Row) else ():
             key = entry.text("name")
             if key:

@@ -111,6 +111,7 @@ class Reader:
             self._whole(self.checkout.once(("script", name), lambda: Script(written(text, name))), scope)
         for site in self.sites[first:]:
             site.is_partial |= self._steps > self._limit
+            site.is_run |= not is_sourced
         self.included, self._limit, self._is_running = before
 
     def value(self, source: Text, scope: Scope) -> Value:
@@ -254,8 +255,9 @@ class Reader:
         for is_yes, body in ((True, then), (False, otherwise)):
             arm_number = yes if is_yes else 1 - yes
             unlikely = test is not None and _is_unlikely(test, scope, is_yes=is_yes)
+            default = test is not None and _is_unlikely(test, scope, is_yes=not is_yes)
             label = test.labels[not is_yes] if test is not None else ""
-            guard: Guard = frozenset({Choice(point, arm_number, 2, label, unlikely)})
+            guard: Guard = frozenset({Choice(point, arm_number, 2, label, unlikely, default)})
             if not is_compatible(guard, scope.guard):
                 continue
             arm = scope.copy(guard)
@@ -755,11 +757,19 @@ def _is_test(node: Node) -> bool:
 
 def _is_unlikely(test: Condition, scope: Scope, *, is_yes: bool) -> bool:
     """Answer whether the known value of the variable that is asked for leads to the other arm."""
-    value = scope.value(test.variable) if test.variable else None
+    value = _asked(test.variable, scope) if test.variable else None
     if value is None:
         return False
     is_empty_here = test.is_empty == is_yes
     return all(case.text.is_known and bool(case.text) == is_empty_here for case in value)
+
+
+def _asked(name: str, scope: Scope) -> Value | None:
+    """Return what a variable or, by its number, an argument may be; None where the file does not tell."""
+    if not name.isdigit():
+        return scope.value(name)
+    at = int(name) - 1
+    return None if scope.arguments is None else just(scope.arguments[at] if at < len(scope.arguments) else Text())
 
 
 def _refine(test: Condition, arm: Scope, *, is_yes: bool) -> None:

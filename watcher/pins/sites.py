@@ -89,7 +89,7 @@ def _written(ref: Text) -> Span | None:
 
 
 def _stripped(span: Span) -> Span:
-    chars = span.whole or span.chars
+    chars = span.whole if is_upstream_ref(span.whole.strip()) else span.chars
     return Span(bare_ref(chars.strip()), span.place, span.name)
 
 
@@ -123,6 +123,8 @@ class Site:
     """The fetches whose result was merged, picked from or checked out."""
     is_partial: bool = False
     """What follows the clone was not read to its end: that nothing is checked out is then not known."""
+    is_run: bool = False
+    """Made in a script while another file runs it; what the script alone tells counts for more."""
     names: dict[str, Pick] = field(default_factory=dict)
     """Local branch → what it was made from."""
 
@@ -130,14 +132,15 @@ class Site:
         """Yield the pins that are in force once everything is read."""
         picks = [*self.picks, *self._bare_fetches()]
         origin = self.origin
-        is_replaced = origin is not None and is_covered([pick.guard for pick in picks], self.guard)
+        is_replaced = origin is not None and is_covered([_by_default(pick.guard) for pick in picks], self.guard)
         standing = [pick for at, pick in enumerate(picks) if not _is_overridden(pick, picks[at + 1 :])]
         is_known = origin is not None and not (self.is_partial and origin.ref is None)
         found = [*([origin] if origin and is_known and not is_replaced else []), *standing]
         branch = self._branch(picks)
         known = [pick for pick in found if pick.kind is not RefKind.UNRESOLVED]
         for pick in known or found[:1]:
-            yield pick.sighting(branch if pick.kind in {RefKind.SHA, RefKind.SHORT_SHA, RefKind.TAG} else None)
+            seen = pick.sighting(branch if pick.kind in {RefKind.SHA, RefKind.SHORT_SHA, RefKind.TAG} else None)
+            yield seen._replace(is_unlikely=seen.is_unlikely or (self.is_run and seen.pin.ref is None))
         refs = {pick.ref.chars for pick in known if pick.ref}
         repeated = [*self.fetched, *([origin] if origin and is_replaced else []), *picks]
         yield from (
@@ -161,6 +164,11 @@ class Site:
         return next(
             (bare_ref(pick.ref.chars) for pick in before if pick.ref is not None and pick.kind is RefKind.BRANCH), None
         )
+
+
+def _by_default(guard: Guard) -> Guard:
+    """Return the arms that it takes somebody to lead to; the others are taken unless somebody empties a variable."""
+    return frozenset(choice for choice in guard if not choice.is_default)
 
 
 def _is_overridden(pick: Pick, later: Sequence[Pick]) -> bool:

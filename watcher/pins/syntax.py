@@ -10,6 +10,12 @@ from watcher.pins.text import Text
 
 _FOREIGN = re.compile(r"[^\x00-\xff]")
 """What the grammar's scanner looks up in a C table that ends at 255: beyond it a script could end the process."""
+_WORD = rb"[A-Za-z_]\w*=(?:\"[^\"\n\\]*\"|'[^'\n]*'|\$\{[^{}\n]*\}|[^\s\"'`(){};&|<>#\\])*"
+_SETTINGS = re.compile(
+    rb"(?m)^(?P<line>[ \t]*(?:(?:[^\n]*;[ \t]*)?(?:then|else|do)[ \t]+)?%b(?:[ \t]+%b)+)"
+    rb"(?:\n(?=[ \t]*(?:\n|[^\s;&|)]+[ \t;=(\[]|fi\b|else\b|done\b|esac\b))|[ \t](?=[ \t]*#))" % (_WORD, _WORD)
+)
+"""A line of nothing but several assignments: the grammar takes them for the environment of the next line's command."""
 _LARGEST = 1_000_000
 """Longer scripts are made by programs; parsing one of this size takes less than half a second at the worst."""
 
@@ -23,7 +29,7 @@ class Script:
         """Whether the text is so large that its end was left out."""
         source = self.source
         encoded = _FOREIGN.sub("\u00a4", source.chars).encode()
-        self.root: Node = Parser(Language(tree_sitter_bash.language())).parse(encoded).root_node
+        self.root: Node = _parsed(encoded)
         self._offsets = None if len(encoded) == len(source.chars) else _char_offsets(encoded)
         self._texts: dict[tuple[int, int], Text] = {}
 
@@ -38,6 +44,17 @@ class Script:
             first, last = (start, end) if self._offsets is None else (self._offsets[start], self._offsets[end])
             text = self._texts[start, end] = self.source[first:last]
         return text
+
+
+def _parsed(encoded: bytes) -> Node:
+    """Return the tree of a script; lines of several assignments end where the line does, unless that breaks it."""
+    parser = Parser(Language(tree_sitter_bash.language()))
+    root = parser.parse(encoded).root_node
+    ended = _SETTINGS.sub(rb"\g<line>;", encoded)
+    if ended == encoded:
+        return root
+    other = parser.parse(ended).root_node
+    return root if other.has_error and not root.has_error else other
 
 
 def _char_offsets(encoded: bytes) -> list[int]:

@@ -16,6 +16,9 @@ from watcher.pins.variant import ANY, variant_in
 MOST = 24
 """No value keeps more alternatives than this; the first ones stay."""
 
+_WAYS = 3
+"""In so many ways a text may come about that are kept apart."""
+
 LONGEST = 200_000
 """No value grows longer than this, however often a script doubles it."""
 
@@ -32,6 +35,8 @@ class Choice(NamedTuple):
     """What the arm says about the platform, as text of the condition or stage; may be empty."""
     is_unlikely: bool = False
     """The defaults in the file do not lead here: `-n "$X"` where X is empty unless somebody sets it."""
+    is_default: bool = False
+    """The defaults in the file lead here and nowhere else: `-n "$X"` where X has a value of its own."""
 
 
 Guard = frozenset[Choice]
@@ -89,15 +94,32 @@ def is_covered(guards: Sequence[Guard], within: Guard, depth: int = 6) -> bool:
 def distinct(cases: Iterable[Case]) -> Value:
     """Drop repeated alternatives and those beyond the bound.
 
-    An alternative that comes about in several ways holds wherever the arms common to all of them do; what is wholly
-    unknown is one alternative. This keeps their number near the number of different texts, whatever the branches.
+    An alternative that comes about in a few ways keeps them apart, unless together they always hold; one that comes
+    about in many holds wherever the arms common to all of them do. What is wholly unknown is one alternative. This
+    keeps their number near the number of different texts, whatever the branches.
     """
-    guards: dict[Text, Guard] = {}
+    ways: dict[Text, list[Guard]] = {}
     texts: dict[Text | None, Text] = {}
     for text, guard in cases:
         kept = texts.setdefault(None if text.chars == UNKNOWN else text, text)
-        guards[kept] = guards[kept] & guard if kept in guards else guard
-    return tuple(Case(text, guard) for text, guard in guards.items())[:MOST]
+        if kept in ways:
+            ways[kept] = _with_way(ways[kept], guard, is_vague=kept.chars == UNKNOWN)
+        else:
+            ways[kept] = [guard]
+    if sum(map(len, ways.values())) > MOST:
+        return tuple(Case(text, frozenset.intersection(*guards)) for text, guards in ways.items())[:MOST]
+    return tuple(Case(text, guard) for text, guards in ways.items() for guard in guards)
+
+
+def _with_way(ways: list[Guard], guard: Guard, *, is_vague: bool) -> list[Guard]:
+    """Return the arms under which a text holds once a further way to it is known."""
+    if any(way <= guard for way in ways):
+        return ways
+    both = [*(way for way in ways if not guard <= way), guard]
+    if len(both) == 1:
+        return both
+    common = frozenset.intersection(*both)
+    return [common] if is_vague or len(both) > _WAYS or is_covered(both, common) else both
 
 
 def under(value: Value, guard: Guard) -> Value:

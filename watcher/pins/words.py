@@ -19,6 +19,7 @@ from watcher.pins.values import (
     distinct,
     is_compatible,
     just,
+    named,
     together,
 )
 
@@ -227,7 +228,8 @@ class Expander:
         word = rest[operator.end() :]
         match operator[0].lstrip(":") if operator[0] != ":" else ":":
             case "-" | "=" as how:
-                result = _defaulted(value, self.value(word, scope), is_empty_unset=operator[0].startswith(":"))
+                default = named(self.value(word, scope), name)
+                result = _defaulted(value, default, is_empty_unset=operator[0].startswith(":"))
                 if how == "=":
                     result = tuple(Case(case.text.named(name), case.guard) for case in result)
                     scope.assign(name, result)

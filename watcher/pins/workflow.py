@@ -21,7 +21,7 @@ from watcher.pins.scope import Scope
 from watcher.pins.sites import Pick, Sighting, Site
 from watcher.pins.text import Place, Text, joined, unknown
 from watcher.pins.tree import Leaf, Node, Row, Table, strings, tables
-from watcher.pins.values import Case, Choice, Guard, Value, distinct, just, named, under
+from watcher.pins.values import Case, Choice, Guard, Value, distinct, is_compatible, just, named, under
 
 _EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 _USES = re.compile(r"(?P<base>https?://[^/\s]+/)?(?P<repo>[\w.-]+/[\w.-]+)(?P<path>(?:/[^@\s]*)?)@(?P<ref>\S+)")
@@ -136,6 +136,18 @@ def _linked(changed: Sequence[Sighting], flow: "_Flow") -> Iterator[Sighting]:
         yield found._replace(pin=replace(found.pin, overrides=found.pin.overrides or place))
 
 
+def _telling(variables: Mapping[str, Value]) -> Iterator[str]:
+    """Yield the names of the variables that may hold a ref or a repository."""
+    for name, value in variables.items():
+        if any(_TELLING.fullmatch(case.text.chars) for case in value):
+            yield name
+
+
+def _started(event: int, of: int, count: int) -> Guard:
+    """Return the guard of an input's default: where several events have one, it holds for its own alone."""
+    return frozenset({Choice("on", event, of)}) if count > 1 else frozenset()
+
+
 # --- one file ---------------------------------------------------------------------------------------------------------
 
 
@@ -196,11 +208,15 @@ class _Flow:
             root.table("on", "workflow_dispatch", "inputs"),
             root.table("on", "workflow_call", "inputs"),
         ]
-        for table in declared:
+        defaults: dict[str, dict[int, Text]] = {}
+        for at, table in enumerate(declared):
             for key, node in table.entries:
                 default = node.get("default") if isinstance(node, Table) else None
                 if isinstance(default, Leaf) and default.text:
-                    self.contexts[f"inputs.{key.chars}"] = named(just(default.text), key.chars)
+                    defaults.setdefault(key.chars, {})[at] = default.text
+        for name, texts in defaults.items():
+            cases = (Case(text, _started(at, len(declared), len(texts))) for at, text in texts.items())
+            self.contexts[f"inputs.{name}"] = named(distinct(cases), name)
         for name, value in given.items():
             self.contexts[f"inputs.{name}"] = named(value, name)
 
@@ -332,7 +348,7 @@ class _Flow:
             text = powershell.as_shell(text)
         elif not _SHELL.match(shell):
             return
-        if is_worth_reading(text.chars, self.path, self.checkout):
+        if is_worth_reading(text.chars, self.path, self.checkout, _telling(scope.variables)):
             self.reader.run(rewritten(text, _GROUP, _spread), scope)
 
     def _one(self, text: Text, scope: Scope) -> Text:
@@ -397,6 +413,8 @@ class _Flow:
         ):
             return
         for one in refs or just(Text()):
+            if not is_compatible(case.guard, one.guard):
+                continue
             guard = scope.guard | case.guard | one.guard
             place = ref.place() if ref is not None else case.text.place()
             pick = Pick(
@@ -431,7 +449,8 @@ class _Flow:
             for case in self._value(leaf.text, env):
                 upstream = self._upstream(case.text)
                 for one in self._value(ref.text, env):
-                    if upstream and upstream not in self.own and one.text and one.text.is_known:
+                    is_told = one.text and one.text.is_known and is_compatible(case.guard, one.guard)
+                    if upstream and upstream not in self.own and is_told:
                         pick = Pick(
                             upstream=upstream, url=case.text, ref=one.text, command=ref.text.place(),
                             guard=scope.guard | case.guard | one.guard, labels=scope.labels,
