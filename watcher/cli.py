@@ -259,7 +259,6 @@ def config_schema() -> None:
 def main() -> None:
     """Run the command line; every error ends in one clear line and its exit code here."""
     try:
-        _quieten()
         app(standalone_mode=True)
     except KeyboardInterrupt:
         _say("watcher: interrupted")
@@ -281,14 +280,6 @@ def main() -> None:
 
         _say(f"watcher: internal error; please report this with the lines below\n{traceback.format_exc()}")
         sys.exit(Exit.INTERNAL)
-
-
-def _quieten() -> None:
-    """Keep libraries from writing to stderr by themselves: what matters is in the report."""
-    import logging
-
-    logging.getLogger("stamina").addHandler(logging.NullHandler())
-    logging.getLogger("stamina").propagate = False
 
 
 def _settings(path: Path) -> "Settings":

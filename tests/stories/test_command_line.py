@@ -91,6 +91,17 @@ def test_3_when_it_could_not_tell(world, run):
     assert name_of("acme/other") in done.stdout
 
 
+def test_retries_are_not_talked_about(world, run):
+    """What came of them is in the report; no library writes to stderr by itself."""
+    oids = world.engine.draw(PICTURE, **kit.STORY)
+    world.pin(cuda=oids["F"])
+    world.engine.fault(Status(code=503))
+    done = run("check")
+    assert 3 == done.returncode
+    assert "503" in done.stdout
+    assert 2 == len(done.stderr.splitlines()), done.stderr
+
+
 def test_1_and_3_are_1_and_stderr_says_both(buggy, run):
     """Findings win; that something was not seen is said beside them."""
     buggy.pin("acme/other", cuda="1" * 40)

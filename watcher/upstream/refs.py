@@ -22,6 +22,7 @@ from watcher.upstream import protocol
 from watcher.upstream.git import Git, checked_address, masked
 from watcher.upstream.protocol import Malformed, Seen
 
+stamina.instrumentation.set_on_retry_hooks(())  # a retry is told by what came of it, not by a line of its own
 HEADS_AND_TAGS = ("refs/heads/", "refs/tags/")
 PULLS = ("refs/pull/", "refs/merge-requests/")
 
