@@ -11,7 +11,7 @@ from watcher.config import load
 from watcher.deliver import channels, deliver
 from watcher.model import Event, EventKind, Kind, Severity
 from watcher.record import owed
-from watcher.store import Store
+from watcher.store import Message, Store
 
 NOW = passes.NOW
 
@@ -101,6 +101,8 @@ def test_what_strangers_wrote_is_shown_and_not_obeyed(store, settings, slack, ho
         (Reply(status=429, body="{}", headers={"Retry-After": "7"}), timedelta(seconds=7)),
         (Reply(status=429, body="{}", headers={"Retry-After": "soon"}), timedelta(seconds=30)),
         (Reply(status=503, body="{}"), timedelta(seconds=30)),
+        (Reply(status=502, body="<html>bad gateway</html>"), timedelta(seconds=30)),
+        (Reply(status=503, body="{}", headers={"Transfer-Encoding": "chunked"}), timedelta(seconds=30)),
         (Reply(status=403, body="{}"), timedelta(hours=1)),
     ],
 )
@@ -110,8 +112,8 @@ def test_a_busy_slack_is_asked_again(store, settings, slack, reply, wait):
     slack.replies.put(reply)
     [trouble] = deliver(store, channels(settings), NOW)
     assert trouble.startswith("slack: Slack ")
+    assert () == deliver(store, channels(settings), NOW + wait - timedelta(seconds=1))
     assert [] == arrived(slack)
-    assert () == deliver(store, {}, NOW + wait)
     deliver(store, channels(settings), NOW + wait)
     assert ["HIGH new: one", "HIGH new: two"] == [message["text"] for message in arrived(slack)]
 
@@ -141,10 +143,11 @@ def test_what_a_person_must_mend_is_told_and_kept(store, settings, slack, reason
 
 def test_a_message_that_does_not_fit_holds_up_no_other(store, settings, slack):
     """It is given up with the reason, and stays in the outbox."""
-    owe(store, settings, "one")
+    owe(store, settings, "one", "two")
     slack.replies.put(refused("invalid_blocks") if settings.slack.token else Reply(status=400, body="invalid_blocks"))
     deliver(store, channels(settings), NOW)
-    [message] = store.outbox()
+    assert ["HIGH new: two"] == [told["text"] for told in arrived(slack)]
+    message, _ = store.outbox()
     assert "Slack does not take this message: invalid_blocks" == message.reason
     assert message.failed_at is not None
 
@@ -191,6 +194,14 @@ def test_what_is_stuck(store, settings, slack):
     assert reason.startswith("Slack refuses")
     deliver(store, channels(settings), NOW + timedelta(hours=1))
     assert () == store.stuck()
+
+
+def test_a_message_about_nothing_holds_up_no_other(store, settings, slack):
+    """One whose event the log lacks is given up, and told."""
+    store.owe([Message(about="nobody opened", channel="slack", payload={"finding": "x", "event": "opened"})], NOW)
+    owe(store, settings, "one")
+    assert ("slack: the log has no event nobody opened slack",) == deliver(store, channels(settings), NOW)
+    assert ["HIGH new: one"] == [message["text"] for message in arrived(slack)]
 
 
 def test_a_missing_secret_is_told(store, settings, slack, monkeypatch):

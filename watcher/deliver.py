@@ -50,8 +50,9 @@ def deliver(store: Store, ways: Mapping[str, Channel], now: datetime) -> tuple[s
     A channel that has trouble is left alone until its next try, so that messages keep their order.
     """
     troubles: dict[str, str] = {}
+    waiting: set[str] = set()
     for message in store.due(now):
-        if message.channel not in ways or message.channel in troubles:
+        if message.channel not in ways or message.channel in waiting:
             continue
         try:
             place = _send(ways[message.channel], message, store)
@@ -60,6 +61,7 @@ def deliver(store: Store, ways: Mapping[str, Channel], now: datetime) -> tuple[s
             if isinstance(error, DeliveryError) and error.is_final:
                 store.given_up(message.id, str(error), now)
                 continue
+            waiting.add(message.channel)
             again = error.again if isinstance(error, DeliveryError) else None
             wait = again or min(_FIRST * 2 ** min(message.attempts, 16), _LONGEST)
             store.postponed(message.id, str(error), now + wait)
@@ -82,7 +84,9 @@ def _words(message: Owed, store: Store) -> Post:
     if "baseline" in message.payload:
         opened = [event for key in message.payload["baseline"] for event in _opened(store.events(key))]
         return baseline(alerts(opened, {}))
-    [event] = [it for it in store.events(message.payload["finding"]) if message.key == f"{it.id} {message.channel}"]
+    event = store.event_of(message)
+    if event is None:
+        raise DeliveryError(f"the log has no event {message.key}", is_final=True)
     return post(alerts([event], {})[0])
 
 

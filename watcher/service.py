@@ -10,7 +10,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -33,7 +34,7 @@ from watcher.systemd import notify, watchdog
 _SEND = timedelta(seconds=15)
 """How often the outbox is looked into."""
 _PATIENCE = 8.0
-"""Seconds that a pass under way has to end after we were told to stop."""
+"""Seconds that a pass or a message under way has to end after we were told to stop."""
 _JITTER = 0.1
 """Share of the interval by which a pass may be earlier or later, so that many services do not ask at once."""
 _LOCK = "watcher.lock"
@@ -42,9 +43,8 @@ _LOCK = "watcher.lock"
 class Service:
     """The running service of one configuration."""
 
-    def __init__(self, path: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._now = now
         self._settings: Settings = load(path)
         self._stopping = threading.Event()
         self._looking, self._sending = threading.Lock(), threading.Lock()
@@ -84,7 +84,9 @@ class Service:
         self._stopping.set()
         self._log.info("stopping")
         self._scheduler.shutdown(wait=False)
-        is_idle = self._looking.acquire(timeout=_PATIENCE)
+        end = time.monotonic() + _PATIENCE
+        works = (self._looking, self._sending)
+        is_idle = all(work.acquire(timeout=max(0.0, end - time.monotonic())) for work in works)
         self._log.info("stopped", abandoned=not is_idle)
         sys.stderr.flush()
         if not is_idle:
@@ -93,32 +95,36 @@ class Service:
     # --- jobs --------------------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Make a pass and send what it owes; whatever goes wrong is told, and tried again when the next one is due."""
+        """Make a pass and send what it owes."""
         if self._stopping.is_set():
             return
-        with self._looking:
-            try:
-                with Store.open(self._settings.state) as store:
-                    found = cycle.check(self._settings, store, now=self._now())
-            except WatcherError as error:
-                self._log.error("pass failed", reason=safe(str(error)))
-                return
-            except Exception:  # noqa: BLE001 - told with its trace; the next pass is made
-                self._log.exception("pass failed")
-                return
-        self._tell(found)
+        with self._looking, self._telling("pass failed"):
+            with Store.open(self._settings.state) as store:
+                found = cycle.check(self._settings, store, now=datetime.now(UTC))
+            self._tell(found)
         self._send()
 
     def _send(self) -> None:
+        """Send what is due; a trouble is told when it is new."""
         ways = channels(self._settings)
         if not ways or self._stopping.is_set():
             return
-        with self._sending:
+        with self._sending, self._telling("sending failed"):
             with Store.open(self._settings.state) as store:
-                troubles = deliver(store, ways, self._now())
+                troubles = deliver(store, ways, datetime.now(UTC))
             for trouble in set(troubles) - set(self._troubles):
                 self._log.warning("not delivered", reason=safe(trouble))
             self._troubles = troubles
+
+    @contextmanager
+    def _telling(self, what: str) -> Iterator[None]:
+        """Let whatever goes wrong be told, so that it is tried again when it is due next."""
+        try:
+            yield
+        except WatcherError as error:
+            self._log.error(what, reason=safe(str(error)))
+        except Exception:  # noqa: BLE001 - told with its trace
+            self._log.exception(what)
 
     def _reload(self) -> None:
         """Take up a changed configuration; where it is wrong, the old one goes on."""

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
+from http.client import HTTPException
 from typing import Any
 
-from slack_sdk.errors import SlackApiError
+from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web import WebClient
 from slack_sdk.webhook import WebhookClient
 
@@ -20,6 +21,8 @@ from watcher.report.blocks import Post
 API = "https://slack.com/api/"
 _TIMEOUT = 20
 """Seconds for one message."""
+_NETWORK = (OSError, ValueError, HTTPException, SlackClientError)
+"""What goes wrong before there is an answer, or with one that is none of Slack's."""
 _HOUR = timedelta(hours=1)
 _UNFIT = {"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_too_long", "no_text"}
 """What is said of a message that can never be sent as it is."""
@@ -57,10 +60,10 @@ class Bot:
                 **said,
             )
         except SlackApiError as error:
-            if first and error.response.get("error") in _GONE:
+            if first and isinstance(error.response.data, dict) and error.response.data.get("error") in _GONE:
                 return self.send(key, post)
             raise _of_answer(error.response) from None
-        except (OSError, ValueError) as error:
+        except _NETWORK as error:
             raise _of_network(error) from None
         return first or f"{answer['channel']} {answer['ts']}"
 
@@ -79,14 +82,15 @@ class Webhook:
         client = WebhookClient(self.address(), timeout=_TIMEOUT, retry_handlers=[])
         try:
             answer = client.send(text=post.text, blocks=list(post.blocks), unfurl_links=False, unfurl_media=False)
-        except (OSError, ValueError) as error:
+        except _NETWORK as error:
             raise _of_network(error) from None
         if answer.status_code != HTTPStatus.OK:
             raise _trouble(answer.status_code, answer.body.strip()[:100], answer.headers)
 
 
 def _of_answer(response: Any) -> DeliveryError:
-    return _trouble(response.status_code, str(response.get("error") or response.status_code), response.headers)
+    said = response.data.get("error") if isinstance(response.data, dict) else None
+    return _trouble(response.status_code, str(said or response.status_code), response.headers)
 
 
 def _trouble(status: int, reason: str, headers: Any) -> DeliveryError:

@@ -5,7 +5,7 @@ between sends it again under the same key, never not at all.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -52,6 +52,7 @@ class Owed:
     """Why the last try failed; empty where none did."""
 
 
+_LOGGED = "SELECT kind, body, at, is_baseline FROM events"
 _OWED = (
     "SELECT id, idempotency_key, channel, payload, created_at, attempts, next_try_at, delivered_at, failed_at, reason"
     " FROM outbox"
@@ -72,15 +73,7 @@ class Lifecycle(Database):
 
     def events(self, key: str | None = None) -> tuple[Event, ...]:
         """Return the log of events, oldest first; of one finding, if its key is given."""
-        asked = "SELECT kind, body, at, is_baseline FROM events"
-        if key is None:
-            found = self._rows(f"{asked} ORDER BY id")
-        else:
-            found = self._rows(f"{asked} WHERE key = ? ORDER BY id", storable(key))
-        return tuple(
-            Event(kind=EventKind(kind), finding=rows.finding(body), at=time(at), is_baseline=bool(is_baseline))
-            for kind, body, at, is_baseline in found
-        )
+        return tuple(self._events("") if key is None else self._events("WHERE key = ?", storable(key)))
 
     def commit_pass(
         self, findings: Iterable[Finding], events: Iterable[Event], messages: Iterable[Message], at: datetime
@@ -108,8 +101,21 @@ class Lifecycle(Database):
         )
 
     def due(self, now: datetime) -> tuple[Owed, ...]:
-        """Return the messages to try now, in the order in which they came to be owed."""
-        return self._owed("WHERE delivered_at IS NULL AND failed_at IS NULL AND next_try_at <= ?", stamp(now))
+        """Return the messages to try now, in the order in which they came to be owed.
+
+        None overtakes an earlier one of its channel that waits for its next try.
+        """
+        return self._owed(
+            "WHERE delivered_at IS NULL AND failed_at IS NULL AND NOT EXISTS ("
+            "SELECT 1 FROM outbox AS earlier WHERE earlier.channel = outbox.channel AND earlier.id <= outbox.id"
+            " AND earlier.delivered_at IS NULL AND earlier.failed_at IS NULL AND earlier.next_try_at > ?)",
+            stamp(now),
+        )
+
+    def event_of(self, message: Owed) -> Event | None:
+        """Return the event that a message tells, None for one that tells something else."""
+        about = message.key.removesuffix(f" {message.channel}")
+        return next(self._events("WHERE event = ?", about), None)
 
     def outbox(self) -> tuple[Owed, ...]:
         """Return every message that was ever owed."""
@@ -219,6 +225,12 @@ class Lifecycle(Database):
                 for event in events
             ],
         )
+
+    def _events(self, which: str, *values: object) -> Iterator[Event]:
+        """Yield events of the log, oldest first."""
+        found = self._rows(f"{_LOGGED} {which} ORDER BY id", *values)
+        for kind, body, at, is_baseline in found:
+            yield Event(kind=EventKind(kind), finding=rows.finding(body), at=time(at), is_baseline=bool(is_baseline))
 
     def _owed(self, which: str, *values: object) -> tuple[Owed, ...]:
         """Return messages of the outbox, oldest first."""
