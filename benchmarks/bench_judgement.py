@@ -1,6 +1,6 @@
 """Measure the judgement against known answers, and print how often it is right, how sure it was, and what it cost.
 
-    python benchmarks/bench_judgement.py REPOS [--repo OWNER/NAME ...] [--wrong N] [--markdown]
+    python benchmarks/bench_judgement.py REPOS [--repo OWNER/NAME ...] [--wrong N]
 
 REPOS is a folder of bare repositories, OWNER+NAME/repo or OWNER+NAME.git; what is missing is named and left out. The
 questions and labels are `judgement/*.jsonl`; only ids are handed to what is measured. Beside it, in the same run, what

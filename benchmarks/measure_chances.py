@@ -85,7 +85,7 @@ def measure(folder: Path, most: int) -> Counter[tuple[str, bool]]:
         except GitError:  # a snapshot without its largest files
             continue
         kinds[is_revert] += 1
-        seen.update((basis, has_bug) for basis, has_bug in said if basis != "contained")
+        seen.update((basis, has_bug) for basis, has_bug in said if basis not in {"", "contained", "reverted"})
     return seen
 
 
@@ -93,7 +93,7 @@ def main() -> None:
     """Measure each repository, print the sums."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repos", type=Path)
-    parser.add_argument("--most", type=int, default=50, help="fixes of a repository")
+    parser.add_argument("--most", type=int, default=40, help="fixes of a repository")
     asked = parser.parse_args()
     ways = {name: name.replace("/", "+") for name in SOURCES}
     both = {name: (asked.repos / slug / "repo", asked.repos / f"{slug}.git") for name, slug in ways.items()}
@@ -108,7 +108,7 @@ def main() -> None:
             total += seen
             for basis, _ in seen:
                 repositories[basis].add(name)
-            right = sum(count for (basis, has), count in seen.items() if (CHANCES.get(basis, 0.5) >= 0.5) == has)  # noqa: PLR2004 - even
+            right = sum(count for (basis, has), count in seen.items() if (CHANCES[basis] >= 0.5) == has)  # noqa: PLR2004 - even
             print(f"  {name:36} {right:4} of {seen.total():4} right", flush=True)
     print(f"\n{'basis':40} affected      of  repositories  chance given")
     for basis in CHANCES:
@@ -116,7 +116,7 @@ def main() -> None:
         if count:
             share = total[basis, True] / count
             print(f"{basis:40} {share:8.3f} {count:7} {len(repositories[basis]):13} {CHANCES[basis]:13.2f}")
-    right = sum(count for (basis, has), count in total.items() if (CHANCES.get(basis, 0.5) >= 0.5) == has)  # noqa: PLR2004 - even
+    right = sum(count for (basis, has), count in total.items() if (CHANCES[basis] >= 0.5) == has)  # noqa: PLR2004 - even
     print(f"right: {right} of {total.total()}, {right / max(1, total.total()):.3f}")
 
 

@@ -3,14 +3,14 @@
 The same judges as in a pass, over everything that a repository holds, for questions that come one after the other.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from watcher import materials
 from watcher.errors import UsageError
 from watcher.graph import Graph
-from watcher.judge.affected import Numbered, Pinned, numbered, verdict
+from watcher.judge.affected import CHANCES, Numbered, Pinned, numbered, verdict
 from watcher.judge.bump import Ladder
 from watcher.judge.changes import change_of
 from watcher.judge.culprits import introduced
@@ -48,26 +48,6 @@ class Known:
 
     fix: Fix
     same: Equivalents
-
-
-class _Late(Mapping[str, Numbered]):
-    """A mapping that is made when it is first looked into."""
-
-    def __init__(self, make: Callable[[], Mapping[str, Numbered]]) -> None:
-        self._make = make
-
-    @cached_property
-    def _made(self) -> Mapping[str, Numbered]:
-        return self._make()
-
-    def __getitem__(self, path: str) -> Numbered:
-        return self._made[path]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._made)
-
-    def __len__(self) -> int:
-        return len(self._made)
 
 
 class History:
@@ -201,10 +181,16 @@ class History:
         """Return the answer about one fix in a word, the likelier one where it is unsure, and the verdict itself."""
         has = self._has(pin)
         if held_as(known.same, has.__contains__) is None and self.lines and self._is_withdrawn(known.same):
-            taken = Verdict(fix=known.fix.id, answer=Answer.NO, where=(), reason="it was reverted", chance=0.02)
-            return "reverted", taken
-        repair = self.repair(known.fix)
-        said = verdict(known.fix, known.same, repair, self._pinned(pin, repair), self._index)
+            basis = "reverted"
+            return "reverted", Verdict(
+                fix=known.fix.id,
+                answer=Answer.NO,
+                where=(),
+                reason="it was reverted",
+                basis=basis,
+                chance=CHANCES[basis],
+            )
+        said = verdict(known.fix, known.same, self.repair(known.fix), self._pinned(pin, known), self._index)
         if said is not None and said.contained_as is not None:
             return "contains", said
         if said is None:
@@ -216,20 +202,17 @@ class History:
         has = self._has(self.lines[0].tip).__contains__
         return bool(same.reverts) and was_held(same, has) and held_as(same, has) is None
 
-    def _pinned(self, pin: Oid, repair: Repair) -> Pinned:
-        """Return what a pin ships, with the text of the files that a change repairs, which is read when asked for."""
-        files, gitlinks = self._tree(pin)
-
-        def texts() -> dict[str, Numbered]:
-            touched = {path: files[path] for anchor in repair.anchors for path in anchor.paths if path in files}
-            lines = self._lines_of(touched.values())
-            return {path: lines[blob] for path, blob in touched.items() if blob in lines}
-
+    def _pinned(self, pin: Oid, known: Known) -> Pinned:
+        """Return what a pin ships, with the text of the files that a fix repairs, where it lacks the fix."""
+        has, (files, gitlinks) = self._has(pin), self._tree(pin)
+        repaired = () if held_as(known.same, has.__contains__) else self.repair(known.fix).anchors
+        touched = {path: files[path] for anchor in repaired for path in anchor.paths if path in files}
+        lines = self._lines_of(touched.values())
         return Pinned(
-            ancestors=self._has(pin),
+            ancestors=has,
             variant="any",
             paths=files.keys() | gitlinks.keys() if gitlinks else files.keys(),
-            texts=_Late(texts),
+            texts={path: lines[blob] for path, blob in touched.items() if blob in lines},
         )
 
     def _lines_of(self, blobs: Iterable[Oid]) -> dict[Oid, Numbered]:

@@ -19,6 +19,7 @@ _FEW = 1 / 3
 
 CHANCES: Mapping[str, float] = {
     "contained": 0.01,
+    "reverted": 0.02,
     "message names what the pin has": 0.98,
     "message names what the pin lacks": 0.02,
     "all lines repaired": 0.95,
@@ -41,7 +42,7 @@ CHANCES: Mapping[str, float] = {
 """How often a pin had the bug, by what the answer rests on.
 
 Measured by `benchmarks/measure_chances.py` on public histories where it is known, to the next twentieth; the first
-three by `benchmarks/bench_judgement.py`, since those histories are known by their messages. The last is a guess.
+four by `benchmarks/bench_judgement.py`, since those histories are known by their messages. The last is a guess.
 """
 
 Numbered = Mapping[str, Sequence[int]]
