@@ -14,8 +14,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
-from queue import SimpleQueue
 
 import structlog
 from apscheduler.executors.pool import ThreadPoolExecutor
@@ -55,14 +55,12 @@ class Service:
     def run(self) -> None:
         """Watch until a signal says stop; raise UsageError where another service has the same state."""
         with _only_one(self._settings.state):
-            told: SimpleQueue[int] = SimpleQueue()  # the one queue that a signal may put into at any moment
-            for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, lambda number, _: told.put(number))
+            told = _signals(signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
             self._log.info("started", config=str(self._path), pid=os.getpid(), **self._plan())
             self._schedule()
             self._scheduler.start()
             notify("READY=1")
-            while told.get() == signal.SIGHUP:
+            while next(told) == signal.SIGHUP:
                 self._reload()
             notify("STOPPING=1")
             self._stop()
@@ -171,6 +169,20 @@ def log_to_stderr() -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
     logging.getLogger("apscheduler").setLevel(logging.ERROR)  # a pass that takes longer than its interval is no news
+
+
+def _signals(*numbers: signal.Signals) -> Iterator[int]:
+    """Take signals from now on, and return an iterator that waits for the next one.
+
+    The interpreter itself writes them into a pipe: whichever thread they reach and whatever this one does just then,
+    none is missed.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing)
+    for number in numbers:
+        signal.signal(number, lambda *_: None)
+    return (os.read(reading, 1)[0] for _ in count())
 
 
 @contextmanager
