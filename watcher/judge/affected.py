@@ -31,7 +31,7 @@ CHANCES: Mapping[str, float] = {
     "lines reworded": 0.6,
     "most lines": 0.5,
     "half of the lines": 0.3,
-    "few lines": 0.15,
+    "few lines": 0.1,
     "no line repaired": 0.05,
     "no line wrapped": 0.1,
     "no line guarded": 0.1,
