@@ -1,5 +1,6 @@
 """The database file: opened, never overwritten, and every trouble with it said in one line that knows a way on."""
 
+import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from watcher.errors import StoreError
 from watcher.store.schema import STEPS, migrations
 
 FILE = "watcher.db"
+_OPENING = "watcher.db-opening"
 
 
 class Database:
@@ -83,7 +85,7 @@ class Database:
 
     def _prepare(self, patience: timedelta) -> None:
         """Look before touching, then set up the connection and the tables."""
-        with _told(self.path):
+        with _told(self.path), self._alone():
             self._db.execute(f"PRAGMA busy_timeout = {round(patience.total_seconds() * 1000)}")
             self._refuse_foreign()
             self._db.enable_wal()
@@ -92,6 +94,22 @@ class Database:
             self._db.execute("PRAGMA synchronous = FULL")
             if migrations().pending(self._db):
                 self._upgrade()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let one process after the other set up the database.
+
+        Where one switches a new database to WAL while another looks at it or does the same, SQLite fails one of them at
+        once, however long it may wait.
+        """
+        name = self.path.parent / _OPENING
+        try:
+            turn = name.open("a")
+        except OSError as error:
+            raise StoreError(f"cannot write {name}: {error.strerror}") from error
+        with turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            yield
 
     def _upgrade(self) -> None:
         """Take the missing steps, all or none; whoever waited here for another process finds them taken."""
