@@ -447,7 +447,8 @@ def test_an_empty_file_shows_the_smallest_one(mistakes, text):
             "shedule: {}",
             (
                 "3: expected one of the keys downstreams, pins, upstreams, patterns, relatives, drift, schedule, "
-                "patience, state, rewrites, severities, fail_on, slack, email, found 'shedule'; did you mean schedule?"
+                "patience, state, rewrites, severities, fail_on, slack, routes, email, http, found 'shedule'; did you "
+                "mean schedule?"
             ),
         ),
         (

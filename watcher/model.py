@@ -519,6 +519,32 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a pin stands, for people."""
+
+    text: str
+    """`file:line`."""
+    variant: str = "any"
+    url: str | None = None
+    """Where a browser shows that line; None where nobody can tell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One variant of a dependency that drifted."""
+
+    variant: str
+    stands: str
+    """What it is pinned to, in a few words."""
+    has: tuple[str, ...] = ()
+    """Fixes in words that it has, of those that another variant lacks."""
+    lacks: tuple[str, ...] = ()
+    """Fixes in words that it is affected by and lacks, while another variant has them."""
+    target: Oid | None = None
+    """The smallest commit that brings it level."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Concern:
     """Something that this pass found wrong: a finding without a life yet."""
 
@@ -540,6 +566,19 @@ class Concern:
     """When the thing happened, where that is known; else when it was first seen."""
     is_event: bool = False
     """It happened once (a tag moved): it stays open until acknowledged, though the next pass no longer sees it."""
+    dependency: str = ""
+    """What people call the thing that is pinned."""
+    places: tuple[Place, ...] = ()
+    """Where the pins stand that it is about."""
+    compare: str | None = None
+    """Where a browser shows what lies between the pin and the target."""
+    sides: tuple[Side, ...] = ()
+    """Of a drift: the variants, side by side."""
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Return the variants that it is about, each once."""
+        return tuple(dict.fromkeys((*(it.variant for it in self.places), *(it.variant for it in self.sides))))
 
 
 class State(StrEnum):
@@ -562,6 +601,12 @@ class Finding:
     snoozed_until: datetime | None = None
     note: str = ""
     """Why it was acknowledged, or what resolved it."""
+    link: str | None = None
+    """Where a browser shows what resolved it."""
+    by: str = ""
+    """Who acted last, where that was a person who is known by name."""
+    is_dismissed: bool = False
+    """A person said that it is not a fix: its landing is not told again, for any pin."""
 
     @property
     def key(self) -> str:
@@ -605,6 +650,37 @@ class Event:
     def id(self) -> str:
         """Return what makes it this event: the same step of the same finding has the same id, told however often."""
         return f"{self.finding.key} {self.kind} {self.at.isoformat()}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """A pin that a downstream moved, or removed, between two readings."""
+
+    pin: Pin
+    """As it was."""
+    after: Pin | None
+    """As it is; None where it is gone."""
+    at: datetime
+    """When we saw it."""
+    landing: Oid | None = None
+    """The commit of the downstream that did it, where that can be told."""
+    subject: str = ""
+    url: str | None = None
+    """Where a browser shows that commit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a downstream held when it was read."""
+
+    name: str
+    pins: tuple[Pin, ...]
+    warnings: tuple[str, ...] = ()
+    """Files that could not be read, one line each."""
+    commit: Oid | None = None
+    """The commit that was read; None for files that are in no repository."""
+    address: str | None = None
+    """The downstream's own repository, normalised, where it is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

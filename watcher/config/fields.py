@@ -3,8 +3,9 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import time, timedelta
 from enum import StrEnum
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo, available_timezones
@@ -29,6 +30,9 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 _DURATION = re.compile(r"([0-9]{1,6})([smhdw])")
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DIGEST = re.compile(r"([A-Za-z]+) +([0-9]{1,2}):([0-9]{2})")
+_HOURS = re.compile(r"([0-9]{2}:[0-9]{2}) *- *([0-9]{2}:[0-9]{2})")
+_LISTEN = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[A-Za-z0-9_.-]+)):(?P<port>[0-9]{1,5})")
+_LAST_PORT = 65535
 _PATH = re.compile(r"[/.~]")
 _CREDENTIALS = re.compile(r"^(?!ssh:)\w+://.*@|:[^/@][^@]*@", re.IGNORECASE)
 
@@ -44,6 +48,28 @@ class DigestTime:
 
     def __str__(self) -> str:
         return f"{self.weekday} {self.hour:02}:{self.minute:02}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuietHours:
+    """A part of each day, in the configured time zone; it may go over midnight."""
+
+    begin: time
+    end: time
+
+    def __str__(self) -> str:
+        return f"{self.begin:%H:%M}-{self.end:%H:%M}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Where to listen."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 def _duration(value: object) -> timedelta:
@@ -75,6 +101,37 @@ def _digest_time(value: object) -> DigestTime:
     if match[1].lower() not in _DAYS:
         raise wrong(f"a weekday ({', '.join(_DAYS)}) and a time", hint=nearest(match[1][:3], _DAYS))
     return DigestTime(weekday=match[1].lower(), hour=int(match[2]), minute=int(match[3]))
+
+
+def _quiet_hours(value: object) -> QuietHours:
+    if isinstance(value, QuietHours):
+        return value
+    match = _HOURS.fullmatch(value) if isinstance(value, str) else None
+    try:
+        begin, end = (time.fromisoformat(text) for text in match.groups()) if match else (None, None)
+    except ValueError:
+        begin = end = None
+    if begin is None or end is None or begin == end:
+        raise wrong("two different times such as 22:00-07:00")
+    return QuietHours(begin=begin, end=end)
+
+
+def _endpoint(value: object) -> Endpoint:
+    if isinstance(value, Endpoint):
+        return value
+    match = _LISTEN.fullmatch(value) if isinstance(value, str) else None
+    host = (match["six"] or match["host"]) if match else ""
+    if not match or int(match["port"]) > _LAST_PORT or (match["six"] and not _is_address(host)):
+        raise wrong("an address and a port such as 127.0.0.1:9797 or [::1]:9797")
+    return Endpoint(host=host, port=int(match["port"]))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _zone(value: object) -> ZoneInfo:
@@ -186,7 +243,8 @@ def _folder(info: ValidationInfo) -> Path:
     return info.context.folder if isinstance(info.context, Context) else Path()
 
 
-def _as_list(value: object) -> object:
+def as_list(value: object) -> object:
+    """Read one value where several are meant as a list of one."""
     return [value] if isinstance(value, str) else value
 
 
@@ -221,22 +279,26 @@ Repository = Annotated[str, AfterValidator(_repository)]
 """A downstream's address, canonical; a folder is given by `path`."""
 Source = Annotated[str, AfterValidator(_source)]
 Destination = Annotated[str, AfterValidator(_destination)]
-Texts = Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(_as_list, json_schema_input_type=_OneOrMore)]
+Texts = Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(as_list, json_schema_input_type=_OneOrMore)]
 """One text, or a list of them."""
-Refs = Annotated[tuple[Ref, ...], Field(min_length=1), BeforeValidator(_as_list, json_schema_input_type=_OneOrMore)]
+Refs = Annotated[tuple[Ref, ...], Field(min_length=1), BeforeValidator(as_list, json_schema_input_type=_OneOrMore)]
 
 MailServer = Annotated[str, AfterValidator(_mail_server)]
 MailAddress = Annotated[str, AfterValidator(_mail_address)]
 MailAddresses = Annotated[
-    tuple[MailAddress, ...], Field(min_length=1), BeforeValidator(_as_list, json_schema_input_type=_OneOrMore)
+    tuple[MailAddress, ...], Field(min_length=1), BeforeValidator(as_list, json_schema_input_type=_OneOrMore)
 ]
 
 _DurationText = Annotated[str, Field(pattern=r"^[0-9]{1,6}[smhdw]$")]
 _DigestText = Annotated[str, Field(pattern=r"^[A-Za-z]{3} +[0-9]{1,2}:[0-9]{2}$")]
+_HoursText = Annotated[str, Field(pattern=r"^[0-9]{2}:[0-9]{2} *- *[0-9]{2}:[0-9]{2}$")]
+_ListenText = Annotated[str, Field(pattern=r"^.+:[0-9]{1,5}$")]
 _SecretText = Annotated[str, Field(pattern=r"^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$")]
 
 Duration = Annotated[timedelta, PlainValidator(_duration, json_schema_input_type=_DurationText)]
 Digest = Annotated[DigestTime, PlainValidator(_digest_time, json_schema_input_type=_DigestText)]
+Hours = Annotated[QuietHours, PlainValidator(_quiet_hours, json_schema_input_type=_HoursText)]
+Listen = Annotated[Endpoint, PlainValidator(_endpoint, json_schema_input_type=_ListenText)]
 Zone = Annotated[ZoneInfo, PlainValidator(_zone, json_schema_input_type=str)]
 Location = Annotated[Path, PlainValidator(_located, json_schema_input_type=str)]
 SecretPlace = Annotated[Secret, PlainValidator(_secret, json_schema_input_type=_SecretText)]
@@ -253,7 +315,7 @@ def plain(value: Any) -> Any:
             return duration_text(value)
         case tuple():
             return [plain(item) for item in value]
-        case DigestTime() | ZoneInfo() | Path() | StrEnum():
+        case DigestTime() | QuietHours() | Endpoint() | ZoneInfo() | Path() | StrEnum():
             return str(value)
         case _:
             return value

@@ -22,6 +22,9 @@ from watcher.config.fields import (
     DigestTime,
     Distinct,
     Duration,
+    Endpoint,
+    Hours,
+    Listen,
     Location,
     MailAddress,
     MailAddresses,
@@ -35,6 +38,7 @@ from watcher.config.fields import (
     Texts,
     Variant,
     Zone,
+    as_list,
 )
 from watcher.config.glob import is_match
 from watcher.config.mistakes import Context, wrong
@@ -206,7 +210,9 @@ class Schedule(_Model):
     digest: Digest = DigestTime(weekday="mon", hour=9, minute=0)
     """When the weekly digest is due: a weekday and a time, mon 09:00."""
     timezone: Zone = ZoneInfo("UTC")
-    """The time zone of the digest: Europe/Berlin."""
+    """The time zone of the digest and of quiet hours: Europe/Berlin."""
+    quiet: Hours | None = None
+    """Hours in which only what is critical is sent, the rest after them: 22:00-07:00. Default: none."""
 
 
 class Tolerance(_Model):
@@ -243,6 +249,8 @@ class Slack(_Model):
     """The channel's name in quotes ("#gpu-images"), or its id."""
     token: SecretPlace | None = None
     """Where the bot token is: env:NAME or file:PATH, never the token itself."""
+    app_token: SecretPlace | None = None
+    """Beside a token: where the app-level token for Socket Mode is. It gives messages their buttons."""
     webhook: SecretPlace | None = None
     """In place of a token: where the address of an incoming webhook is, env:NAME or file:PATH."""
 
@@ -252,7 +260,43 @@ class Slack(_Model):
             raise wrong("either token or webhook", found="neither" if self.token is None else "both")
         if self.token and not self.channel:
             raise wrong("a channel beside the token", found="none")
+        if self.app_token and not self.token:
+            raise wrong("a token beside the app_token", found="a webhook", at=("app_token",))
         return self
+
+
+DIGEST = "digest"
+"""Where a route leads that leaves its findings to the digest."""
+
+
+class Route(_Model):
+    """Which findings go to which channels. Of several routes, the first that fits a finding is taken."""
+
+    severity: Severity = Severity.LOW
+    """The least severity that it is for."""
+    variant: Texts = ("*",)
+    """Globs of the variants that it is for."""
+    dependency: Texts = ("*",)
+    """Globs of the names of dependencies that it is for."""
+    kind: Annotated[
+        tuple[Kind, ...], Field(min_length=1), BeforeValidator(as_list, json_schema_input_type=Kind | list[Kind])
+    ] = tuple(Kind)
+    """The kinds of findings that it is for."""
+    to: Annotated[Texts, Field(min_length=1)]
+    """Slack channels ("#rocm-images"), or `digest` to leave it to the digest."""
+
+    @model_validator(mode="after")
+    def _one_end(self) -> Self:
+        if DIGEST in self.to and len(self.to) > 1:
+            raise wrong("either channels or digest", found="both", at=("to",))
+        return self
+
+
+class Http(_Model):
+    """Where the service answers over HTTP: /healthz, /readyz, /metrics."""
+
+    listen: Listen = Endpoint(host="127.0.0.1", port=9797)
+    """Address and port; port 0 takes a free one. Whoever can reach it can read what is watched."""
 
 
 class Email(_Model):
@@ -302,8 +346,12 @@ class Settings(_Model):
     """The severity from which on live findings make `watcher check` exit with 1."""
     slack: Slack | None = None
     """Slack alerts: a channel with a bot's token, or a webhook."""
+    routes: tuple[Route, ...] = ()
+    """Which findings go to which Slack channels. Those that no route fits go to the channel of `slack`."""
     email: Email | None = None
     """The digest by mail: a server, a sender and recipients."""
+    http: Http = Http()
+    """Where `watcher run` answers over HTTP."""
 
     @classmethod
     def _complete(cls, data: dict[str, Any], _folder: Path) -> dict[str, Any]:
@@ -320,6 +368,10 @@ class Settings(_Model):
             ("relatives", i, j): url for i, group in enumerate(self.relatives) for j, url in enumerate(group)
         }
         _once("each address in one group of relatives", members)
+        if not (self.slack and self.slack.token):
+            for number, route in enumerate(self.routes):
+                if route.to != (DIGEST,):
+                    raise wrong("digest, or slack with a token", found=quoted(route.to[0]), at=("routes", number, "to"))
         return self
 
     def upstream(self, address: str) -> Upstream:

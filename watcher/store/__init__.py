@@ -1,16 +1,18 @@
 """What the watcher remembers between two passes: one SQLite database in the state folder.
 
-`upstreams` holds what upstreams showed, `lifecycle` what became of findings and the messages that are owed for it;
+`upstreams` holds what upstreams showed, `lifecycle` what became of findings and the messages that are owed for it,
+`standings` what the service goes by;
 `schema` is the tables, `rows` how values are written, `database` the file itself.
 """
 
 from watcher.store.lifecycle import Lifecycle, Message, Owed
+from watcher.store.standings import Look, Standings
 from watcher.store.upstreams import Upstreams
 
-__all__ = ["Message", "Owed", "Store"]
+__all__ = ["Look", "Message", "Owed", "Store"]
 
 
-class Store(Upstreams, Lifecycle):
+class Store(Upstreams, Lifecycle, Standings):
     """The memory of one state folder, for one thread.
 
     Whatever belongs to one pass is written inside one `with store.atomic():`. What is read there is what nobody else

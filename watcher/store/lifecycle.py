@@ -14,7 +14,7 @@ from watcher.errors import StoreError
 from watcher.model import Event, EventKind, Finding
 from watcher.store import rows
 from watcher.store.database import Database
-from watcher.store.rows import json_text, stamp, storable, time, time_or_none
+from watcher.store.rows import json_text, stamp, stamp_or_none, storable, time, time_or_none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,9 @@ class Message:
     """What it tells, once per channel: an event's id, or a name such as that of a week's digest."""
     channel: str
     payload: Mapping[str, Any]
+    """What the sender makes words of; `finding` names the finding that it is about."""
+    not_before: datetime | None = None
+    """It is held until then: quiet hours, or a finding that comes and goes."""
 
     @property
     def key(self) -> str:
@@ -50,13 +53,18 @@ class Owed:
     """When it was given up."""
     reason: str
     """Why the last try failed; empty where none did."""
+    not_before: datetime | None = None
+    """It is held until then."""
+    dropped_at: datetime | None = None
+    """When something newer made it needless before it was sent."""
 
 
 _LOGGED = "SELECT kind, body, at, is_baseline FROM events"
 _OWED = (
-    "SELECT id, idempotency_key, channel, payload, created_at, attempts, next_try_at, delivered_at, failed_at, reason"
-    " FROM outbox"
+    "SELECT id, idempotency_key, channel, payload, created_at, attempts, next_try_at, delivered_at, failed_at, reason,"
+    " not_before, dropped_at FROM outbox"
 )
+_WAITS = "delivered_at IS NULL AND failed_at IS NULL AND dropped_at IS NULL"
 
 
 class Lifecycle(Database):
@@ -74,6 +82,10 @@ class Lifecycle(Database):
     def events(self, key: str | None = None) -> tuple[Event, ...]:
         """Return the log of events, oldest first; of one finding, if its key is given."""
         return tuple(self._events("") if key is None else self._events("WHERE key = ?", storable(key)))
+
+    def events_since(self, since: datetime) -> tuple[Event, ...]:
+        """Return the log of events from a moment on, oldest first."""
+        return tuple(self._events("WHERE at >= ?", stamp(since)))
 
     def commit_pass(
         self, findings: Iterable[Finding], events: Iterable[Event], messages: Iterable[Message], at: datetime
@@ -94,22 +106,56 @@ class Lifecycle(Database):
         now = stamp(at)
         self._write_all(
             """
-            INSERT INTO outbox (idempotency_key, channel, payload, created_at, next_try_at) VALUES (?, ?, ?, ?, ?)
+            INSERT INTO outbox (idempotency_key, channel, payload, finding, created_at, next_try_at, not_before)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (idempotency_key) DO NOTHING
             """,
-            [(storable(message.key), message.channel, json_text(message.payload), now, now) for message in messages],
+            [
+                (
+                    storable(message.key),
+                    message.channel,
+                    json_text(message.payload),
+                    _named(message),
+                    now,
+                    now,
+                    stamp_or_none(message.not_before),
+                )
+                for message in messages
+            ],
         )
 
     def due(self, now: datetime) -> tuple[Owed, ...]:
         """Return the messages to try now, in the order in which they came to be owed.
 
-        None overtakes an earlier one of its channel that waits for its next try.
+        None overtakes an earlier one of its channel that waits for its next try, nor one about its finding that is
+        held.
         """
+        at = stamp(now)
         return self._owed(
-            "WHERE delivered_at IS NULL AND failed_at IS NULL AND NOT EXISTS ("
+            f"WHERE {_WAITS}"  # noqa: S608 - no text of others in it
+            " AND coalesce(not_before, '') <= ? AND NOT EXISTS ("
             "SELECT 1 FROM outbox AS earlier WHERE earlier.channel = outbox.channel AND earlier.id <= outbox.id"
-            " AND earlier.delivered_at IS NULL AND earlier.failed_at IS NULL AND earlier.next_try_at > ?)",
-            stamp(now),
+            " AND earlier.delivered_at IS NULL AND earlier.failed_at IS NULL AND earlier.dropped_at IS NULL"
+            " AND (earlier.next_try_at > ? OR earlier.not_before > ? AND earlier.finding = outbox.finding))",
+            at,
+            at,
+            at,
+        )
+
+    def waiting(self) -> tuple[Owed, ...]:
+        """Return the messages that are owed and were not sent yet, oldest first."""
+        return self._owed(f"WHERE {_WAITS}")
+
+    def about(self, finding: str) -> tuple[Owed, ...]:
+        """Return every message that was ever owed about a finding, oldest first."""
+        return self._owed("WHERE finding = ?", storable(finding))
+
+    def drop(self, messages: Iterable[int], at: datetime) -> None:
+        """Mark messages as needless before they were sent."""
+        now = stamp(at)
+        self._write_all(
+            f"UPDATE outbox SET dropped_at = ? WHERE id = ? AND {_WAITS}",  # noqa: S608 - no text of others in it
+            [(now, message) for message in messages],
         )
 
     def event_of(self, message: Owed) -> Event | None:
@@ -125,7 +171,8 @@ class Lifecycle(Database):
         """Return (channel, reason, how many) of the messages that were tried and did not arrive."""
         return tuple(
             self._rows(
-                "SELECT channel, reason, count(*) FROM outbox WHERE delivered_at IS NULL AND reason <> ''"
+                "SELECT channel, reason, count(*) FROM outbox"
+                " WHERE delivered_at IS NULL AND dropped_at IS NULL AND reason <> ''"
                 " GROUP BY channel, reason ORDER BY channel, reason"
             )
         )
@@ -178,6 +225,11 @@ class Lifecycle(Database):
             )
 
     # --- first runs --------------------------------------------------------------------------------------------------
+
+    def first_run_at(self) -> datetime | None:
+        """Return when the first pass over any downstream was recorded."""
+        row = self._row("SELECT min(first_run_at) FROM downstreams")
+        return time_or_none(row[0]) if row else None
 
     def is_first_run(self, downstream: str) -> bool:
         """Answer whether no pass over a downstream was ever recorded."""
@@ -244,18 +296,25 @@ class Lifecycle(Database):
             self._write(change, *values, message)
 
 
+def _named(message: Message) -> str | None:
+    finding = message.payload.get("finding")
+    return None if finding is None else storable(finding)
+
+
 def _message(row: tuple[Any, ...]) -> Owed:
     """Return the message in a row of the outbox."""
-    number, key, channel, payload, created_at, attempts, next_try_at, delivered_at, failed_at, reason = row
+    number, key, channel, payload, created, attempts, next_try, delivered, failed, reason, not_before, dropped = row
     return Owed(
         id=number,
         key=key,
         channel=channel,
         payload=json.loads(payload),
-        created_at=time(created_at),
+        created_at=time(created),
         attempts=attempts,
-        next_try_at=time(next_try_at),
-        delivered_at=time_or_none(delivered_at),
-        failed_at=time_or_none(failed_at),
+        next_try_at=time(next_try),
+        delivered_at=time_or_none(delivered),
+        failed_at=time_or_none(failed),
         reason=reason,
+        not_before=time_or_none(not_before),
+        dropped_at=time_or_none(dropped),
     )

@@ -7,11 +7,12 @@ so that old rows stay readable.
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from watcher.errors import StoreError
-from watcher.model import Concern, Finding, Kind, Severity, State, oid
+from watcher.model import Concern, Finding, Kind, Moved, Pin, Place, Reading, RefKind, Severity, Side, State, oid
 
 _ESCAPED = re.compile(r"\\u(d[89a-f][0-9a-f]{2})")
 
@@ -67,6 +68,9 @@ def finding_text(finding: Finding) -> str:
             "changed_at": stamp(finding.changed_at),
             "snoozed_until": stamp_or_none(finding.snoozed_until),
             "note": finding.note,
+            "link": finding.link,
+            "by": finding.by,
+            "is_dismissed": finding.is_dismissed,
             "key": concern.key,
             "kind": concern.kind,
             "severity": concern.severity,
@@ -79,6 +83,10 @@ def finding_text(finding: Finding) -> str:
             "target": concern.target,
             "since": stamp_or_none(concern.since),
             "is_event": concern.is_event,
+            "dependency": concern.dependency,
+            "places": [asdict(it) for it in concern.places],
+            "compare": concern.compare,
+            "sides": [asdict(it) for it in concern.sides],
         }
     )
 
@@ -94,6 +102,9 @@ def finding(text: str) -> Finding:
             changed_at=time(row["changed_at"]),
             snoozed_until=time_or_none(row["snoozed_until"]),
             note=row["note"],
+            link=row.get("link"),
+            by=row.get("by", ""),
+            is_dismissed=row.get("is_dismissed", False),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(
@@ -117,4 +128,51 @@ def _concern(row: Mapping[str, Any]) -> Concern:
         target=oid(row["target"]) if row["target"] is not None else None,
         since=time_or_none(row["since"]),
         is_event=row["is_event"],
+        dependency=row.get("dependency", ""),
+        places=tuple(Place(**it) for it in row.get("places", ())),
+        compare=row.get("compare"),
+        sides=tuple(_side(it) for it in row.get("sides", ())),
     )
+
+
+def _side(row: Mapping[str, Any]) -> Side:
+    return Side(**{**row, "has": tuple(row["has"]), "lacks": tuple(row["lacks"])})
+
+
+def reading_text(it: Reading) -> str:
+    """Return what a downstream held as JSON; its name is the row's key."""
+    return json_text({**asdict(it), "version": 1})
+
+
+def reading(name: str, text: str) -> Reading:
+    """Return the reading that `reading_text` wrote."""
+    row = json.loads(text)
+    return Reading(
+        name=name,
+        pins=tuple(_pin(it) for it in row["pins"]),
+        warnings=tuple(row["warnings"]),
+        commit=row["commit"],
+        address=row["address"],
+    )
+
+
+def moved_text(it: Moved) -> str:
+    """Return a move of a pin as JSON."""
+    return json_text({**asdict(it), "at": stamp(it.at), "version": 1})
+
+
+def moved(text: str) -> Moved:
+    """Return the move that `moved_text` wrote."""
+    row = json.loads(text)
+    return Moved(
+        pin=_pin(row["pin"]),
+        after=None if row["after"] is None else _pin(row["after"]),
+        at=time(row["at"]),
+        landing=row["landing"],
+        subject=row["subject"],
+        url=row["url"],
+    )
+
+
+def _pin(row: Mapping[str, Any]) -> Pin:
+    return Pin(**{**row, "ref_kind": RefKind(row["ref_kind"]), "also": tuple(row["also"])})

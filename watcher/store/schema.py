@@ -148,7 +148,50 @@ def m003_posts(db: Database) -> None:
     )
 
 
-STEPS = (m001_upstreams, m002_lifecycle, m003_posts)
+def m004_service(db: Database) -> None:
+    """Add what the service goes by: when what was looked at, what downstreams held, how upstreams stand."""
+    for change in (
+        """
+        CREATE TABLE looks (
+            subject TEXT PRIMARY KEY,
+            at TEXT NOT NULL,
+            not_before TEXT
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE readings (
+            downstream TEXT PRIMARY KEY,
+            at TEXT NOT NULL,
+            body TEXT NOT NULL CHECK (json_valid(body))
+        ) STRICT
+        """,
+        """
+        CREATE TABLE moved_pins (
+            id INTEGER PRIMARY KEY,
+            at TEXT NOT NULL,
+            body TEXT NOT NULL CHECK (json_valid(body))
+        ) STRICT
+        """,
+        "CREATE INDEX moved_pins_by_time ON moved_pins (at)",
+        """
+        CREATE TABLE standings (
+            subject TEXT PRIMARY KEY,
+            at TEXT NOT NULL,
+            body TEXT NOT NULL CHECK (json_valid(body))
+        ) STRICT
+        """,
+        "ALTER TABLE outbox ADD COLUMN finding TEXT",
+        "ALTER TABLE outbox ADD COLUMN not_before TEXT",
+        "ALTER TABLE outbox ADD COLUMN dropped_at TEXT",
+        "UPDATE outbox SET finding = json_extract(payload, '$.finding')",
+        "CREATE INDEX outbox_of_a_finding ON outbox (finding)",
+        "CREATE INDEX events_by_time ON events (at)",
+        "CREATE INDEX moves_by_time ON moves (at)",
+    ):
+        db.execute(change)
+
+
+STEPS = (m001_upstreams, m002_lifecycle, m003_posts, m004_service)
 """Every step, in order; their names are what a database remembers."""
 
 

@@ -66,6 +66,12 @@ class Upstreams(Database):
             for name, before, after, forced, at in rows
         )
 
+    def moves_since(self, since: datetime) -> dict[str, tuple[Move, ...]]:
+        """Return upstream → the moves from a moment on, oldest first."""
+        asked = "SELECT DISTINCT upstream FROM moves WHERE at >= ? ORDER BY upstream"
+        names = [name for (name,) in self._rows(asked, stamp(since))]
+        return {name: tuple(move for move in self.moves(name) if move.at >= since) for name in names}
+
     def record_moves(self, upstream: str, moves: Iterable[Move]) -> None:
         """Add moves to the log."""
         self._write_all(
@@ -127,6 +133,16 @@ class Upstreams(Database):
             last_reason=last_reason,
             is_missing=bool(is_missing),
         )
+
+    def failures(self) -> dict[str, Patience]:
+        """Return every upstream whose last look failed, with how long it could not be observed."""
+        names = [name for (name,) in self._rows("SELECT upstream FROM failed_looks ORDER BY upstream")]
+        return {name: patience for name in names if (patience := self.patience(name))}
+
+    def activity(self) -> dict[str, tuple[datetime, datetime]]:
+        """Return upstream → when it was last seen to change, and when it was last observed."""
+        found = self._rows("SELECT upstream, changed_at, last_seen FROM snapshots")
+        return {name: (time(changed), time(seen)) for name, changed, seen in found}
 
     def record_look(self, upstream: str, failure: Unobserved | None, at: datetime) -> Patience | None:
         """Count one look, and return the patience as it is now; None as failure is a good look and ends the count."""

@@ -1,0 +1,100 @@
+"""What the service goes by: when what was looked at, what downstreams held, how upstreams and drifts stand."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from watcher.model import Moved, Reading
+from watcher.store import rows
+from watcher.store.database import Database
+from watcher.store.rows import json_text, stamp, stamp_or_none, time, time_or_none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """When a thing was last looked at, or a duty last done."""
+
+    at: datetime
+    not_before: datetime | None = None
+    """When the other side said that it wants to be asked again."""
+
+
+class Standings(Database):
+    """The memory of looks, readings and standings.
+
+    A subject is a word and a name: `upstream https://…`, `downstream miles`, `drift saver`, `duty self-check`.
+    """
+
+    # --- looks -------------------------------------------------------------------------------------------------------
+
+    def looks(self) -> dict[str, Look]:
+        """Return every subject that was ever looked at."""
+        found = self._rows("SELECT subject, at, not_before FROM looks")
+        return {subject: Look(at=time(at), not_before=time_or_none(wait)) for subject, at, wait in found}
+
+    def record_looks(self, looks: Mapping[str, Look]) -> None:
+        """Note looks, good ones and failed ones."""
+        self._write_all(
+            "INSERT INTO looks (subject, at, not_before) VALUES (?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET at = excluded.at, not_before = excluded.not_before",
+            [(subject, stamp(look.at), stamp_or_none(look.not_before)) for subject, look in looks.items()],
+        )
+
+    def forget_looks(self, subjects: Iterable[str]) -> None:
+        """Forget looks, so that their subjects are due at once."""
+        self._write_all("DELETE FROM looks WHERE subject = ?", [(subject,) for subject in subjects])
+
+    # --- what downstreams held ---------------------------------------------------------------------------------------
+
+    def readings(self) -> dict[str, Reading]:
+        """Return the last reading of every downstream, by name."""
+        return {name: rows.reading(name, body) for name, body in self._rows("SELECT downstream, body FROM readings")}
+
+    def record_readings(self, readings: Iterable[Reading], at: datetime) -> None:
+        """Keep readings in place of earlier ones."""
+        self._write_all(
+            "INSERT INTO readings (downstream, at, body) VALUES (?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET at = excluded.at, body = excluded.body WHERE excluded.body <> readings.body",
+            [(it.name, stamp(at), rows.reading_text(it)) for it in readings],
+        )
+
+    def forget_readings(self, but: Collection[str]) -> None:
+        """Forget the downstreams that the configuration no longer names."""
+        known = [name for (name,) in self._rows("SELECT downstream FROM readings") if name not in but]
+        self._write_all("DELETE FROM readings WHERE downstream = ?", [(name,) for name in known])
+
+    def moved_pins(self, since: datetime) -> tuple[Moved, ...]:
+        """Return the pins that downstreams moved or removed, oldest first."""
+        found = self._rows("SELECT body FROM moved_pins WHERE at >= ? ORDER BY id", stamp(since))
+        return tuple(rows.moved(body) for (body,) in found)
+
+    def record_moved_pins(self, moved: Iterable[Moved]) -> None:
+        """Add moves of pins to the log."""
+        self._write_all(
+            "INSERT INTO moved_pins (at, body) VALUES (?, ?)", [(stamp(it.at), rows.moved_text(it)) for it in moved]
+        )
+
+    # --- how things stand, in the public JSON shape ------------------------------------------------------------------
+
+    def standings(self, sort: str) -> dict[str, Mapping[str, Any]]:
+        """Return how everything of a sort (`upstream`, `drift`) stood when it was last judged, by name."""
+        begin = f"{sort} "
+        found = self._rows(
+            "SELECT subject, body FROM standings WHERE substr(subject, 1, ?) = ? ORDER BY subject", len(begin), begin
+        )
+        return {subject.removeprefix(begin): json.loads(body) for subject, body in found}
+
+    def record_standings(self, standings: Mapping[str, Mapping[str, Any]], at: datetime) -> None:
+        """Keep how subjects stand; those that stand as before cost no write."""
+        self._write_all(
+            "INSERT INTO standings (subject, at, body) VALUES (?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET at = excluded.at, body = excluded.body WHERE excluded.body <> standings.body",
+            [(subject, stamp(at), json_text(body)) for subject, body in standings.items()],
+        )
+
+    def forget_standings(self, but: Collection[str]) -> None:
+        """Forget the subjects that nothing is pinned to any more."""
+        known = [subject for (subject,) in self._rows("SELECT subject FROM standings") if subject not in but]
+        self._write_all("DELETE FROM standings WHERE subject = ?", [(subject,) for subject in known])
