@@ -4,12 +4,16 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from watcher.model import Concern, Finding, Kind, Severity, State, oid
+from watcher.model import Concern, Finding, Kind, Place, Severity, Side, State, oid
 
 times = st.datetimes(min_value=datetime(2000, 1, 1), max_value=datetime(2100, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - hypothesis adds the zone
 oids = st.sampled_from("0123456789abcdef").flatmap(lambda digit: st.sampled_from([oid(digit * 40), oid(digit * 64)]))
 # With lone surrogates: that is how bytes which are no UTF-8 come out of git.
 texts = st.text(st.characters(exclude_categories=[]), max_size=12)
+several = st.lists(texts, max_size=2).map(tuple)
+sides = st.builds(
+    Side, variant=texts, stands=texts, has=several, lacks=several, target=st.none() | oids, compare=st.none() | texts
+)
 
 
 def concerns(keys=texts):
@@ -28,6 +32,10 @@ def concerns(keys=texts):
         target=st.none() | oids,
         since=st.none() | times,
         is_event=st.booleans(),
+        dependency=texts,
+        places=st.lists(st.builds(Place, text=texts, variant=texts, url=st.none() | texts), max_size=2).map(tuple),
+        compare=st.none() | texts,
+        sides=st.lists(sides, max_size=2).map(tuple),
     )
 
 
@@ -43,4 +51,7 @@ def findings(draw, keys=texts):
         changed_at=opened_at + draw(st.timedeltas(min_value=timedelta(0), max_value=timedelta(days=99))),
         snoozed_until=draw(times) if state is State.SNOOZED else None,
         note=draw(texts),
+        link=draw(st.none() | texts),
+        by=draw(texts),
+        is_dismissed=state is State.RESOLVED and draw(st.booleans()),
     )

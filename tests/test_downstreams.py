@@ -1,5 +1,7 @@
 """What the configuration says about discovery: patterns, remarks, manifests."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from watcher.config import load
@@ -7,6 +9,7 @@ from watcher.downstreams import discover
 from watcher.errors import ConfigError
 
 SHA = "a1" * 20
+NOW = datetime(2026, 8, 20, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -19,7 +22,7 @@ def found(tmp_path):
             (tmp_path / "images" / name).write_text(text)
         config = tmp_path / "config.yaml"
         config.write_text(f"downstreams:\n  - path: images\n{more}")
-        return discover(load(config))
+        return discover(load(config), now=NOW)
 
     return look
 

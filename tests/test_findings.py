@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import concerns, findings, times
 from watcher.errors import UsageError
-from watcher.findings import acknowledge, reconcile, reopen, snooze, unseen
+from watcher.findings import acknowledge, dismiss, dismissed, reconcile, reopen, snooze, unseen
 from watcher.model import Concern, Event, EventKind, Finding, Kind, Severity, State, oid
 
 MONDAY = datetime(2026, 8, 17, 9, tzinfo=UTC)
@@ -236,9 +236,46 @@ def test_reopen_open():
         reopen(finding(), TUESDAY)
 
 
+def test_what_is_dismissed_stays_so():
+    """It is over with the word of who said so, and neither comes back nor grows louder, until it is reopened."""
+    after, event = dismiss(finding(), TUESDAY, "a feature", "dana (U1)")
+    assert (State.RESOLVED, EventKind.RESOLVED, True) == (after.state, event.kind, event.finding.is_dismissed)
+    assert ("not a fix: a feature", "dana (U1)") == (after.note, after.by)
+    again, events = reconcile(
+        [after], [concern(severity=Severity.CRITICAL)], unknown=ALL_SEEN, now=WEDNESDAY, is_first=lambda _: False
+    )
+    assert ((after,), ()) == (again, events)
+    opened, _ = reopen(after, WEDNESDAY)
+    assert (State.OPEN, False, "") == (opened.state, opened.is_dismissed, opened.by)
+
+
+def test_only_a_fix_can_be_none():
+    """What is about no fix cannot be dismissed as one."""
+    with pytest.raises(UsageError, match="it is about no fix"):
+        dismiss(replace(finding(), concern=concern(kind=Kind.PIN_ABSENT)), TUESDAY)
+
+
+def test_which_landings_are_dismissed():
+    """By upstream; the landing is the end of the key."""
+    landing = "ab" * 20
+    known = replace(finding(), concern=concern(key=f"fix-available:images:Dockerfile:engine:{landing}"))
+    after, _ = dismiss(known, TUESDAY)
+    assert {UPSTREAM: frozenset({landing})} == dismissed([after, known])
+
+
+def test_the_reason_is_kept():
+    """What resolved a finding, and where a browser shows it."""
+    reason = ("Dockerfile:3 moved", "https://example.org/c")
+    [after], _ = reconcile(
+        [finding()], [], unknown=ALL_SEEN, now=TUESDAY, is_first=lambda _: False, reason=lambda _: reason
+    )
+    assert reason == (after.note, after.link)
+
+
 @pytest.mark.parametrize(
     ("name", "act"),
     [
+        ("dismiss", lambda known: dismiss(known, TUESDAY)),
         ("acknowledge", lambda known: acknowledge(known, TUESDAY)),
         ("snooze", lambda known: snooze(known, WEDNESDAY, TUESDAY)),
         ("reopen", lambda known: reopen(known, TUESDAY)),
@@ -286,12 +323,12 @@ def test_every_change_is_told_once(known, seen, unknown, now):
 
 @given(known_findings, seen_concerns, unknowns, times)
 def test_nothing_is_lost(known, seen, unknown, now):
-    """Every finding that was known is still there, every concern has a finding that is not resolved, no key twice."""
+    """Every known finding is still there, every concern has one that is not resolved or was dismissed, no key twice."""
     after, _ = reconcile(known, seen, unknown=unknown, now=now, is_first=lambda _: False)
     by_key = {it.key: it for it in after}
     assert len(after) == len(by_key)
     assert {it.key for it in known} | {it.key for it in seen} == by_key.keys()
-    assert all(by_key[it.key].state is not State.RESOLVED for it in seen)
+    assert all(by_key[it.key].state is not State.RESOLVED or by_key[it.key].is_dismissed for it in seen)
     assert all((it.snoozed_until is not None) == (it.state is State.SNOOZED) for it in after)
 
 

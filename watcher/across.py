@@ -1,12 +1,14 @@
 """Put the judgements of all upstreams together: drift between variants, what is wrong, what is unknown, the outcome."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from watcher.assess import Assessment
 from watcher.config import Settings
 from watcher.downstreams import Found
+from watcher.due import observable
+from watcher.findings import landing_of
 from watcher.judge import concerns as wrong
 from watcher.judge import drift as drifting
 from watcher.judge import offers
@@ -18,22 +20,36 @@ from watcher.model import (
     Finding,
     Fix,
     Kind,
+    Moved,
     Oid,
     Pass,
     Patience,
     Pin,
+    Place,
     Reachability,
     ReachabilityClass,
+    Reading,
     State,
+    is_oid,
 )
 from watcher.pins.refkind import bare_ref
 from watcher.upstreams import Looked
+from watcher.web import compare_url, file_url
 
 
 def drifts(settings: Settings, pins: Iterable[Pin], looked: Looked) -> tuple[Drift, ...]:
     """Return how every dependency that is pinned for two variants or more stands."""
     found = drifting.groups(pins, settings.relatives)
-    return tuple(_drift(settings, name, variants, looked) for name, variants in sorted(found.items()))
+    return tuple(
+        _drift(settings, name, variants, looked)
+        for name, variants in sorted(found.items())
+        if not any(_is_left_out(pin, looked) for pin in variants.values())
+    )
+
+
+def _is_left_out(pin: Pin, looked: Looked) -> bool:
+    """Answer whether a pin's upstream was not due in this pass: nothing is said of it, as before."""
+    return pin.upstream in observable([pin]) and pin.upstream not in looked
 
 
 def _drift(settings: Settings, name: str, variants: Mapping[str, Pin], looked: Looked) -> Drift:
@@ -79,12 +95,85 @@ def concerns(
     pins = {pin.id: pin for pin in found.pins}
     fixes = _all_fixes(looked)
     raised = [
-        *(concern for pin in found.pins for concern in _of_pin(pin, looked)),
+        *(concern for pin in found.pins if not _is_left_out(pin, looked) for concern in _of_pin(pin, looked)),
         *(concern for it in looked.assessments.values() for concern in wrong.of_refs(_pins_of(it, found), it.seen)),
         *(concern for drift in drifted for concern in offers.of_drift(drift, pins, fixes)),
         *(concern for upstream, had in patience.items() for concern in _of_failure(settings, upstream, had, now)),
     ]
-    return tuple(replace(concern, severity=settings.severity(concern.kind, concern.severity)) for concern in raised)
+    located = _located(found, drifted, looked)
+    return tuple(
+        replace(located(concern), severity=settings.severity(concern.kind, concern.severity)) for concern in raised
+    )
+
+
+def _located(found: Found, drifted: Iterable[Drift], looked: Looked) -> Callable[[Concern], Concern]:
+    """Return how to say of a concern what it is about, where that stands, and where a browser shows it."""
+    pins = {pin.id: pin for pin in found.pins}
+    places = {pin.id: _place(pin, reading, found) for reading in found.readings for pin in reading.pins}
+    members = {f"{Kind.VARIANT_DRIFT}:{drift.name}": drift.pins for drift in drifted}
+
+    def located(concern: Concern) -> Concern:
+        mine = (concern.pin,) if concern.pin else members.get(concern.key, ())
+        meant = [pins[name] for name in mine] or [pin for pin in found.pins if pin.upstream == concern.upstream]
+        return replace(
+            concern,
+            dependency=meant[0].name if meant else (concern.upstream or "").rsplit("/", 1)[-1],
+            places=tuple(places[pin.id] for pin in meant),
+            compare=_compare(pins[concern.pin], concern.target, looked) if concern.pin and concern.target else None,
+        )
+
+    return located
+
+
+def _place(pin: Pin, reading: Reading, found: Found) -> Place:
+    owner = f"{pin.downstream} " if len(found.readings) > 1 else ""
+    at = reading.commit
+    url = file_url(reading.address, at, reading.prefix + pin.file, pin.line) if at else None
+    return Place(text=f"{owner}{pin.place}", variant=pin.variant, url=url)
+
+
+def _compare(pin: Pin, target: Oid, looked: Looked) -> str | None:
+    assessment = looked.assessments.get(pin.upstream or "")
+    commit = assessment.seen.commit_of(pin) if assessment else None
+    return compare_url(pin.upstream, commit, target) if commit else None
+
+
+def reasons(
+    looked: Looked, moved: Iterable[Moved], dismissed: Mapping[str, Container[Oid]]
+) -> Callable[[Finding], tuple[str, str | None]]:
+    """Return why a finding is over, in words, and where a browser shows it.
+
+    `moved`: the pins that were moved or removed lately, oldest first; `dismissed`: upstream → the landings of which
+    somebody said that they are no fix.
+    """
+    newest = list(moved)[::-1]
+
+    def reason(finding: Finding) -> tuple[str, str | None]:
+        concern = finding.concern
+        for it in newest:
+            is_meant = it.pin.id == concern.pin or (concern.pin is None and it.pin.name == concern.dependency)
+            if is_meant and it.at >= finding.opened_at:
+                return _moved_words(it), it.url
+        if landing_of(concern) in dismissed.get(concern.upstream or "", ()):
+            return "not a fix", None
+        assessment = looked.assessments.get(concern.upstream or "")
+        reach = assessment.reachability.get(concern.pin or "") if assessment else None
+        if reach and concern.kind in {Kind.PIN_UNREACHABLE, Kind.PIN_ABSENT, Kind.PIN_ON_PULL_ONLY}:
+            return f"it is reachable again: {reach.detail}", None
+        return "it no longer holds", None
+
+    return reason
+
+
+def _moved_words(it: Moved) -> str:
+    by = f" by {it.landing[:12]} “{it.subject}”" if it.landing else ""
+    if it.after is None:
+        return f"{it.pin.place} is gone{by}"
+    return f"{it.after.place} moved to {_short(it.after.wanted)}{by}"
+
+
+def _short(ref: str | None) -> str:
+    return "the default branch" if ref is None else ref[:12] if is_oid(ref) else ref
 
 
 def _of_pin(pin: Pin, looked: Looked) -> list[Concern]:
@@ -126,6 +215,7 @@ def unknowns(found: Found, looked: Looked) -> Callable[[Concern], bool]:
         for name, said in it.reachability.items()
         if said.cls is ReachabilityClass.UNKNOWN
     }
+    watched = observable(found.pins)
     unread = tuple(f"{name}:" for name in found.unread)
 
     def unknown(concern: Concern) -> bool:
@@ -133,6 +223,8 @@ def unknowns(found: Found, looked: Looked) -> Callable[[Concern], bool]:
             return concern.kind is Kind.VARIANT_DRIFT or concern.upstream not in looked.assessments
         if concern.pin is not None and concern.pin not in there:
             return concern.pin.startswith(unread)
+        if concern.upstream in watched and concern.upstream not in looked:
+            return True
         if concern.kind is Kind.PIN_FLOATING:
             return False
         return concern.upstream in looked.unobserved or concern.pin in unjudged

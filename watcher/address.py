@@ -56,6 +56,12 @@ def normalise(url: str) -> str | None:
     return _spelled(scheme[1].lower(), authority.rpartition("@")[2], re.split(r"[?#]", path, maxsplit=1)[0])
 
 
+def host(url: str) -> str:
+    """Return the host (with its port) of an address in any form that git takes."""
+    authority = url.partition("://")[2].partition("/")[0] or url.partition(":")[0]
+    return authority.rpartition("@")[2].lower()
+
+
 def _scp(url: str) -> str | None:
     """Read `git@host:path`; a host without a user needs a dot, else it is a drive letter or a helper."""
     found = _SCP.fullmatch(url.removeprefix("git+"))

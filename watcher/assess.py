@@ -1,6 +1,6 @@
 """Judge one upstream's pins: ask the judges, bring them the contents that they ask for, ask again."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from watcher import materials
@@ -46,8 +46,9 @@ def assess(
     *,
     tracked: tuple[str, ...] = (),
     scope: Scope = BY_NAME,
+    dismissed: Container[Oid] = (),
 ) -> Assessment:
-    """Return all judgements of one upstream; `tracked` branches and `scope` as configured."""
+    """Return all judgements of one upstream; `tracked` branches and `scope` as configured, `dismissed` by people."""
     mine = tuple(pins)
     reach = {pin.id: reachability(pin, seen, tracked) for pin in mine}
     alive = tuple(pin for pin in mine if reach[pin.id].cls not in _LOST)
@@ -57,7 +58,7 @@ def assess(
     repairs = materials.repairs(mirror, found, seen.bound, facts, seen.graph)
     had = _pinned_contents(mirror, seen, alive, had, repairs)
     had = replace(had, patch_ids=_patch_ids(mirror, seen, surveyed, repairs))
-    judgement = judged(seen, surveyed, had, repairs, alive, scope)
+    judgement = judged(seen, surveyed, had, repairs, alive, scope, dismissed)
     proposals = [made for pin in alive if (made := propose(pin, seen, surveyed, judgement, repairs))]
     return Assessment(
         seen=seen,

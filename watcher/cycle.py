@@ -3,36 +3,46 @@
 Read this file first. It decides nothing: what is judged is in `judge`, what becomes of it in `findings`.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from watcher import findings
-from watcher.across import concerns, drifts, first_looks, outcome, unknowns, with_past_events_ended
+from watcher.across import concerns, drifts, first_looks, outcome, reasons, unknowns, with_past_events_ended
 from watcher.config import Settings
 from watcher.downstreams import discover
+from watcher.due import Due, chosen
 from watcher.model import Pass
 from watcher.progress import Progress, quiet
-from watcher.record import owed, remember
+from watcher.record import owed, remember, standing
 from watcher.store import Store
 from watcher.upstreams import look
 
+LATELY = timedelta(days=60)
+"""How long ago a pin may have been moved for that to be why something is over now."""
 
-def check(settings: Settings, store: Store, *, now: datetime, progress: Progress = quiet) -> Pass:
-    """Make one pass over everything that the configuration names, record it, and return what it found."""
-    found = discover(settings, progress=progress)
-    looked = look(settings, store, found.pins, now=now, progress=progress)
+
+def check(
+    settings: Settings, store: Store, *, now: datetime, due: Due | None = None, progress: Progress = quiet
+) -> Pass:
+    """Make one pass, record it, and return what it found: over what is due, or over everything that is configured."""
+    before = store.readings()
+    found = discover(settings, before, now=now, due=None if due is None else due.downstreams, progress=progress)
+    pins = chosen(due, found.readings, before, settings.relatives_of)
+    looked = look(settings, store, pins, now=now, progress=progress)
     drifted = drifts(settings, found.pins, looked)
     with store.atomic():
-        patience = remember(store, looked, now)
+        patience = remember(store, settings, found, looked, now)
         wrong = concerns(settings, found, looked, drifted, patience, now)
         first = frozenset(name for name in found.downstreams if store.is_first_run(name))
-        known, events = findings.reconcile(
-            with_past_events_ended(store.findings(), found),
+        known = store.findings()
+        after, events = findings.reconcile(
+            with_past_events_ended(known, found),
             wrong,
             unknown=unknowns(found, looked),
             is_first=first_looks(found, first),
+            reason=reasons(looked, store.moved_pins(now - LATELY), findings.dismissed(known)),
             now=now,
         )
-        store.commit_pass(known, events, owed(settings, events), now)
-        for name in found.downstreams:
-            store.record_run(name, now)
-    return outcome(found, looked, drifted, known, events, now=now, is_first=bool(first))
+        store.commit_pass(after, events, owed(settings, events), now)
+        told = outcome(found, looked, drifted, after, events, now=now, is_first=bool(first))
+        standing(store, settings, found, looked, told)
+    return told

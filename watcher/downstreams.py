@@ -1,20 +1,24 @@
 """Find the pins of every downstream, in a checkout or in a repository at a branch."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from watcher import pins as formats
+from watcher.address import normalise
 from watcher.config import Downstream, Settings, is_match
 from watcher.errors import GitError
-from watcher.model import Advertisement, Pin, Unobserved
+from watcher.model import Advertisement, Commit, Moved, Oid, Pin, Reading, Unobserved
 from watcher.pins.checkout import Checkout, decoded, read
 from watcher.pins.patterns import Pattern, claims
 from watcher.pins.refkind import ref_kind
 from watcher.progress import Progress, quiet
-from watcher.upstream.git import origin, tracked
+from watcher.upstream.git import head, origin, tracked
 from watcher.upstream.mirror import Mirror
+from watcher.upstream.repository import Repository
 from watcher.upstreams import advertisements, mirror_folder
+from watcher.web import commit_url
 
 OWN = "config"
 """The downstream's name of pins that the configuration itself holds."""
@@ -25,37 +29,71 @@ class Found:
     """The pins of all downstreams, and what could not be read."""
 
     pins: tuple[Pin, ...]
-    downstreams: tuple[str, ...]
-    """Names of the downstreams that were read."""
+    readings: tuple[Reading, ...] = ()
+    """What each downstream held that was read now, or is not due yet."""
+    fresh: frozenset[str] = frozenset()
+    """Names of those that were read now."""
+    moved: tuple[Moved, ...] = ()
+    """The pins that were moved or removed since the reading before."""
     unread: frozenset[str] = frozenset()
-    """Names of those that were not."""
+    """Names of the downstreams that could not be read."""
     unobserved: tuple[Unobserved, ...] = ()
-    warnings: tuple[str, ...] = ()
+
+    @property
+    def downstreams(self) -> tuple[str, ...]:
+        """Return the names of the downstreams whose pins are known."""
+        return tuple(reading.name for reading in self.readings)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return a line for each file that could not be read."""
+        return tuple(warning for reading in self.readings for warning in reading.warnings)
 
 
-def discover(settings: Settings, *, progress: Progress = quiet) -> Found:
-    """Return every pin that the configuration names or its downstreams hold."""
-    remote = dict.fromkeys(it.repository for it in settings.downstreams if it.repository)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """The files of one downstream as they are now."""
+
+    checkout: Checkout
+    commit: Oid | None = None
+    prefix: str = ""
+    history: Mirror | None = None
+
+
+def discover(
+    settings: Settings,
+    known: Mapping[str, Reading] | None = None,
+    *,
+    now: datetime,
+    due: Collection[str] | None = None,
+    progress: Progress = quiet,
+) -> Found:
+    """Return every pin that the configuration names or its downstreams hold.
+
+    `known` holds the readings before; those that are not `due` (None: all are) are not read again.
+    """
+    before = known or {}
+    wanted = [it for it in settings.downstreams if due is None or it.name in due or it.name not in before]
+    remote = dict.fromkeys(it.repository for it in wanted if it.repository)
     seen = advertisements(settings, remote, {}, progress) if remote else {}
     extra = _patterns(settings)
-    results = {it.name: _checkout(it, settings, seen, extra) for it in settings.downstreams}
-    pins: list[Pin] = list(_own(settings))
-    warnings: list[str] = []
+    results = {it.name: _files(it, settings, seen, extra) for it in wanted}
+    readings = [Reading(name=OWN, pins=tuple(_own(settings)))] if settings.pins else []
+    moved = [it for own in readings for it in _moves(before.get(OWN), own, None, now)]
     for downstream in settings.downstreams:
-        result = results[downstream.name]
-        if isinstance(result, Checkout):
-            found, told = _pins(downstream, result, extra)
-            pins += found
-            warnings += told
+        match results.get(downstream.name):
+            case None:
+                readings.append(before[downstream.name])
+            case _Read() as read_now:
+                readings.append(_reading(downstream, read_now, extra))
+                moved += _moves(before.get(downstream.name), readings[-1], read_now.history, now)
     return Found(
-        pins=tuple(pins),
-        downstreams=(
-            *(OWN for _ in settings.pins[:1]),
-            *(name for name, it in results.items() if isinstance(it, Checkout)),
-        ),
+        pins=tuple(pin for reading in readings for pin in reading.pins),
+        readings=tuple(readings),
+        fresh=frozenset(reading.name for reading in readings if reading.name == OWN or reading.name in results),
+        moved=tuple(moved),
         unread=frozenset(name for name, result in results.items() if isinstance(result, Unobserved)),
         unobserved=tuple(result for result in results.values() if isinstance(result, Unobserved)),
-        warnings=tuple(warnings),
     )
 
 
@@ -89,18 +127,18 @@ def _claims(extra: Sequence[Pattern]) -> Callable[[str], bool]:
     return lambda path: formats.is_claimed(path) or is_matched(path)
 
 
-def _checkout(
+def _files(
     downstream: Downstream,
     settings: Settings,
     seen: Mapping[str, Advertisement | Unobserved],
     extra: Sequence[Pattern],
-) -> Checkout | Unobserved:
-    """Read one downstream."""
+) -> _Read | Unobserved:
+    """Read the files of one downstream."""
     if downstream.path is not None:
         if not downstream.path.is_dir():
             return Unobserved(upstream=str(downstream.path), reason="there is no such folder")
         try:
-            return local(downstream.path, extra)
+            return _local(downstream.path, extra)
         except GitError as error:
             return Unobserved(upstream=str(downstream.path), reason=str(error))
     repository = downstream.repository or ""
@@ -113,13 +151,21 @@ def _checkout(
         return Unobserved(upstream=repository, reason=str(error))
 
 
+def _local(folder: Path, extra: Sequence[Pattern]) -> _Read:
+    checkout, at = local(folder, extra), head(folder)
+    if at is None:
+        return _Read(checkout=checkout)
+    history = Repository(directory=at.directory, url="", partial=False)
+    return _Read(checkout=checkout, commit=at.commit, prefix=at.prefix, history=history)
+
+
 def _remote(
     downstream: Downstream,
     repository: str,
     settings: Settings,
     advertisement: Advertisement,
     extra: Sequence[Pattern],
-) -> Checkout | Unobserved:
+) -> _Read | Unobserved:
     """Read a downstream's manifests at its branch, from its mirror."""
     branch = f"refs/heads/{downstream.branch}" if downstream.branch else advertisement.head
     tip = advertisement.tip(branch) if branch else None
@@ -139,7 +185,8 @@ def _remote(
     wanted = {path: blob for path, blob in files.items() if _is_asked_for(path, downstream, extra)}
     contents = mirror.read(wanted.values())
     texts = {path: decoded(contents[blob]) for path, blob in wanted.items() if blob in contents}
-    return Checkout(texts=texts, gitlinks=mirror.gitlinks(tip), origin=repository)
+    checkout = Checkout(texts=texts, gitlinks=mirror.gitlinks(tip), origin=repository)
+    return _Read(checkout=checkout, commit=tip, history=mirror)
 
 
 def _is_asked_for(path: str, downstream: Downstream, extra: Sequence[Pattern]) -> bool:
@@ -152,8 +199,9 @@ def _is_asked_for(path: str, downstream: Downstream, extra: Sequence[Pattern]) -
     return _claims(extra)(path) or downstream.manifest(path) is not None
 
 
-def _pins(downstream: Downstream, checkout: Checkout, extra: Sequence[Pattern]) -> tuple[list[Pin], list[str]]:
+def _reading(downstream: Downstream, read_now: _Read, extra: Sequence[Pattern]) -> Reading:
     """Return a downstream's pins in the manifests that the configuration wants, for the variants that it says."""
+    checkout = read_now.checkout
     manifest = {path: downstream.manifest(path) for path in checkout.texts}
 
     def is_wanted(path: str) -> bool:
@@ -170,10 +218,57 @@ def _pins(downstream: Downstream, checkout: Checkout, extra: Sequence[Pattern]) 
         for pattern in entry.files
         if not any(is_match(pattern, path) for path in checkout.texts)
     ]
-    return list(formats.identify(found.pins, downstream.name)), [
-        *absent,
-        *(f"{downstream.name}: {warning}" for warning in found.warnings),
-    ]
+    return Reading(
+        name=downstream.name,
+        pins=tuple(formats.identify(found.pins, downstream.name)),
+        warnings=(*absent, *(f"{downstream.name}: {warning}" for warning in found.warnings)),
+        commit=read_now.commit,
+        address=normalise(checkout.origin or ""),
+        prefix=read_now.prefix,
+    )
+
+
+def _moves(before: Reading | None, after: Reading, history: Mirror | None, now: datetime) -> list[Moved]:
+    """Return the pins that differ from the reading before, each with the commit that did it."""
+    there = {pin.id: pin for pin in after.pins}
+    changed = [pin for pin in (before.pins if before else ()) if _stands(pin) != _stands(there.get(pin.id))]
+    older = before.commit if before else None
+    return [_move(pin, there.get(pin.id), older, after, history, now) for pin in changed]
+
+
+def _stands(pin: Pin | None) -> tuple[str | None, str | None] | None:
+    return (pin.upstream, pin.wanted) if pin else None
+
+
+def _move(
+    pin: Pin, now_there: Pin | None, older: Oid | None, after: Reading, history: Mirror | None, now: datetime
+) -> Moved:
+    landing = _landing(pin, now_there, older, after, history)
+    if landing is None:
+        return Moved(pin=pin, after=now_there, at=now)
+    url = commit_url(after.address, landing.oid)
+    return Moved(pin=pin, after=now_there, at=now, landing=landing.oid, subject=landing.subject, url=url)
+
+
+def _landing(
+    pin: Pin, now_there: Pin | None, older: Oid | None, after: Reading, history: Mirror | None
+) -> Commit | None:
+    """Return the first of the newest landings whose file says what it says now; None where git cannot tell."""
+    if history is None or older is None or after.commit is None or older == after.commit:
+        return None
+    try:
+        changes = history.changes_of(after.prefix + pin.file, older, after.commit)
+    except GitError:  # the older commit was lost to a forced update, or a shallow clone has neither
+        return None
+    said, is_there = (now_there.ref, True) if now_there else (pin.ref, False)
+    if said is None:
+        return None
+    found = None
+    for commit, content in changes:
+        if (said.encode(errors="surrogateescape") in (content or b"")) != is_there:
+            break
+        found = commit
+    return found
 
 
 def _own(settings: Settings) -> Iterable[Pin]:

@@ -23,7 +23,7 @@ def arguments(
 
     Raises UsageError for a name that means nothing, UnobservedError where the upstream cannot be observed now.
     """
-    pins = discover(settings, progress=progress).pins
+    pins = discover(settings, now=now, progress=progress).pins
     wanted = _wanted(store, what, pins)
     upstreams = {pin.upstream for pin in wanted}
     looked = look(settings, store, [pin for pin in pins if pin.upstream in upstreams], now=now, progress=progress)

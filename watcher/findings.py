@@ -9,10 +9,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from watcher.errors import UsageError
-from watcher.model import Concern, Event, EventKind, Finding, State
+from watcher.model import Concern, Event, EventKind, Finding, Kind, Oid, State, oid
 
 Step = tuple[Finding, EventKind | None]
 """The finding as it is afterwards, and what to call what happened; None where nothing worth telling did."""
+Reason = Callable[[Finding], tuple[str, str | None]]
+"""Why a finding is over, in words, and where a browser shows that."""
 
 
 def reconcile(
@@ -22,6 +24,7 @@ def reconcile(
     unknown: Callable[[Concern], bool],
     now: datetime,
     is_first: Callable[[Concern], bool],
+    reason: Reason = lambda _: ("it no longer holds", None),
 ) -> tuple[tuple[Finding, ...], tuple[Event, ...]]:
     """Return every finding as it stands after this pass, and the events that led there.
 
@@ -30,7 +33,7 @@ def reconcile(
     of the baseline. Applying the result to the same concerns again gives no event.
     """
     new = _loudest(concerns)
-    steps = [_step(finding, new.pop(finding.key, None), unknown=unknown, now=now) for finding in known]
+    steps = [_step(finding, new.pop(finding.key, None), unknown=unknown, now=now, reason=reason) for finding in known]
     steps += [_opened(concern, now) for concern in new.values()]
     events = (
         Event(kind=kind, finding=finding, at=now, is_baseline=is_first(finding.concern))
@@ -46,26 +49,53 @@ def unseen(*, pins: Iterable[str] = (), upstreams: Iterable[str] = ()) -> Callab
     return lambda concern: concern.pin in lost_pins or concern.upstream in lost_upstreams
 
 
-def acknowledge(finding: Finding, now: datetime, note: str = "") -> tuple[Finding, Event]:
+def acknowledge(finding: Finding, now: datetime, note: str = "", by: str = "") -> tuple[Finding, Event]:
     """Take note of a finding: it no longer counts, until it is over or grows more severe."""
     _refuse_resolved(finding, "acknowledge")
-    return _told(finding, EventKind.ACKNOWLEDGED, state=State.ACKNOWLEDGED, now=now, note=note)
+    return _told(finding, EventKind.ACKNOWLEDGED, state=State.ACKNOWLEDGED, now=now, note=note, by=by)
 
 
-def snooze(finding: Finding, until: datetime, now: datetime, note: str = "") -> tuple[Finding, Event]:
+def dismiss(finding: Finding, now: datetime, note: str = "", by: str = "") -> tuple[Finding, Event]:
+    """Say that what a finding calls a fix is none: it is over, and that change is not told again for any pin."""
+    _refuse_resolved(finding, "dismiss")
+    if finding.concern.kind is not Kind.FIX_AVAILABLE:
+        raise UsageError(f"cannot dismiss {finding.key}: it is about no fix; acknowledge or snooze it")
+    note = f"not a fix: {note}" if note else "not a fix"
+    after, event = _told(finding, EventKind.RESOLVED, state=State.RESOLVED, now=now, note=note, by=by)
+    after = replace(after, is_dismissed=True)
+    return after, replace(event, finding=after)
+
+
+def snooze(finding: Finding, until: datetime, now: datetime, note: str = "", by: str = "") -> tuple[Finding, Event]:
     """Put a finding off: it does not count before `until`, unless it grows more severe."""
     _refuse_resolved(finding, "snooze")
     if until <= now:
         raise UsageError(f"cannot snooze {finding.key} until {until:%Y-%m-%d %H:%M} UTC: that time has passed")
-    return _told(finding, EventKind.SNOOZED, state=State.SNOOZED, now=now, note=note, until=until)
+    return _told(finding, EventKind.SNOOZED, state=State.SNOOZED, now=now, note=note, until=until, by=by)
 
 
 def reopen(finding: Finding, now: datetime) -> tuple[Finding, Event]:
-    """Let an acknowledged or snoozed finding count again."""
-    _refuse_resolved(finding, "reopen")
+    """Let an acknowledged, snoozed or dismissed finding count again."""
+    if not finding.is_dismissed:
+        _refuse_resolved(finding, "reopen")
     if finding.state is State.OPEN:
         raise UsageError(f"cannot reopen {finding.key}: it is open already")
     return _told(finding, EventKind.REOPENED, state=State.OPEN, now=now)
+
+
+def landing_of(concern: Concern) -> Oid | None:
+    """Return the landing of the fix that a concern is about; None where it is about none."""
+    return oid(concern.key.rsplit(":", 1)[-1]) if concern.kind is Kind.FIX_AVAILABLE else None
+
+
+def dismissed(known: Iterable[Finding]) -> dict[str, frozenset[Oid]]:
+    """Return upstream → the landings that somebody said are no fix."""
+    found: dict[str, set[Oid]] = {}
+    for finding in known:
+        landing = landing_of(finding.concern)
+        if finding.is_dismissed and landing:
+            found.setdefault(finding.concern.upstream or "", set()).add(landing)
+    return {upstream: frozenset(landings) for upstream, landings in found.items()}
 
 
 def _loudest(concerns: Iterable[Concern]) -> dict[str, Concern]:
@@ -78,14 +108,16 @@ def _loudest(concerns: Iterable[Concern]) -> dict[str, Concern]:
     return found
 
 
-def _step(finding: Finding, concern: Concern | None, *, unknown: Callable[[Concern], bool], now: datetime) -> Step:
+def _step(
+    finding: Finding, concern: Concern | None, *, unknown: Callable[[Concern], bool], now: datetime, reason: Reason
+) -> Step:
     """Return the one step that a known finding takes in this pass."""
     if concern is not None:
         return _seen(finding, concern, now)
     if finding.state is State.RESOLVED:
         return finding, None
     if not unknown(finding.concern) and _is_over(finding):
-        return _resolved(finding, now)
+        return _resolved(finding, now, reason)
     # A snooze runs out by the clock: whoever asked to be reminded is reminded, though we could not look today.
     if _has_slept(finding, now):
         return _moved(finding, State.OPEN, now), EventKind.WOKE
@@ -94,6 +126,8 @@ def _step(finding: Finding, concern: Concern | None, *, unknown: Callable[[Conce
 
 def _seen(finding: Finding, concern: Concern, now: datetime) -> Step:
     """Return the step of a known finding that this pass found again."""
+    if finding.is_dismissed:
+        return finding, None
     fresh = replace(finding, concern=concern)
     if finding.state is State.RESOLVED:
         return replace(_moved(fresh, State.OPEN, now), opened_at=now), EventKind.REOPENED
@@ -119,10 +153,10 @@ def _opened(concern: Concern, now: datetime) -> Step:
     return Finding(concern=concern, state=State.OPEN, opened_at=now, changed_at=now), EventKind.OPENED
 
 
-def _resolved(finding: Finding, now: datetime) -> Step:
+def _resolved(finding: Finding, now: datetime, reason: Reason) -> Step:
     """Return the last step; of something that merely happened, the note of whoever took note of it is kept."""
-    note = finding.note if finding.concern.is_event else "it no longer holds"
-    return _moved(finding, State.RESOLVED, now, note=note), EventKind.RESOLVED
+    note, link = (finding.note, finding.link) if finding.concern.is_event else reason(finding)
+    return replace(_moved(finding, State.RESOLVED, now, note=note), link=link), EventKind.RESOLVED
 
 
 def _is_over(finding: Finding) -> bool:
@@ -136,15 +170,24 @@ def _has_slept(finding: Finding, now: datetime) -> bool:
 
 
 def _moved(finding: Finding, state: State, now: datetime, *, note: str = "", until: datetime | None = None) -> Finding:
-    """Return the finding in another state; a note belongs to the state that it was given with."""
-    return replace(finding, state=state, changed_at=now, snoozed_until=until, note=note)
+    """Return the finding in another state; a note, and who gave it, belong to the state that it was given with."""
+    return replace(
+        finding, state=state, changed_at=now, snoozed_until=until, note=note, by="", link=None, is_dismissed=False
+    )
 
 
 def _told(
-    finding: Finding, kind: EventKind, *, state: State, now: datetime, note: str = "", until: datetime | None = None
+    finding: Finding,
+    kind: EventKind,
+    *,
+    state: State,
+    now: datetime,
+    note: str = "",
+    until: datetime | None = None,
+    by: str = "",
 ) -> tuple[Finding, Event]:
     """Return the finding after somebody acted on it, and the event."""
-    after = _moved(finding, state, now, note=note, until=until)
+    after = replace(_moved(finding, state, now, note=note, until=until), by=by)
     return after, Event(kind=kind, finding=after, at=now)
 
 

@@ -479,6 +479,8 @@ class Drift:
     pins: tuple[str, ...]
     lacks: Mapping[str, tuple[str, ...]]
     """Variant → fixes that another variant has and this one is affected by and lacks."""
+    has: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Variant → those of them that it has."""
     align: Mapping[str, Oid]
     """Variant → smallest commit that brings it level."""
     is_breach: bool
@@ -542,6 +544,8 @@ class Side:
     """Fixes in words that it is affected by and lacks, while another variant has them."""
     target: Oid | None = None
     """The smallest commit that brings it level."""
+    compare: str | None = None
+    """Where a browser shows what lies between the two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -681,6 +685,8 @@ class Reading:
     """The commit that was read; None for files that are in no repository."""
     address: str | None = None
     """The downstream's own repository, normalised, where it is known."""
+    prefix: str = ""
+    """The folder of that repository which was read, with `/` at its end; empty for all of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,27 +1,68 @@
 """Write down what a pass saw, and the messages that it owes."""
 
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
 
+from watcher.address import host
 from watcher.assess import Assessment
 from watcher.config import Settings
+from watcher.downstreams import Found
+from watcher.due import observable
 from watcher.facts import VERSION, to_fact
+from watcher.judge.drift import groups
 from watcher.judge.reachability import holders
-from watcher.model import Event, EventKind, Patience, Ref, Severity
-from watcher.store import Message, Store
+from watcher.model import Event, EventKind, Pass, Patience, Ref, Severity
+from watcher.report.json import drift_document, upstream_document
+from watcher.store import Look, Message, Store
 from watcher.upstreams import Looked
 
 _MOST_HOLDERS = 50
 """How many refs the ledger keeps for one commit at one look; the branches that upstream publishes come first."""
 
 
-def remember(store: Store, looked: Looked, now: datetime) -> dict[str, Patience]:
-    """Record refs, moves, the ledger, identities, facts and failed looks; return what patience is left, by upstream."""
+def remember(store: Store, settings: Settings, found: Found, looked: Looked, now: datetime) -> dict[str, Patience]:
+    """Record pins, refs, moves, the ledger, identities, facts and looks; return what patience is left, by upstream."""
+    store.record_readings((it for it in found.readings if it.name in found.fresh), now)
+    store.forget_readings({*found.downstreams, *found.unread})
+    store.record_moved_pins(found.moved)
+    store.record_looks(_looks(settings, found, looked, store.looks(), now))
     for upstream, assessment in looked.assessments.items():
         _remember(store, upstream, assessment, now)
         store.record_look(upstream, None, now)
     failures = {upstream: store.record_look(upstream, failure, now) for upstream, failure in looked.unobserved.items()}
     return {upstream: patience for upstream, patience in failures.items() if patience is not None}
+
+
+def _looks(
+    settings: Settings, found: Found, looked: Looked, known: Mapping[str, Look], now: datetime
+) -> dict[str, Look]:
+    """Return when what was looked at; a host that asked for patience is left alone with all that it serves."""
+    waits: dict[str, datetime] = {}
+    for name, failure in looked.unobserved.items():
+        if failure.retry_after:
+            at = host(settings.address(name))
+            waits[at] = max(waits.get(at, now), now + timedelta(seconds=failure.retry_after))
+    looks = {f"downstream {name}": Look(at=now) for name in found.fresh | found.unread}
+    for name in observable(found.pins):
+        last = known.get(f"upstream {name}")
+        wait = waits.get(host(settings.address(name)))
+        if name in looked:
+            looks[f"upstream {name}"] = Look(at=now, not_before=wait)
+        elif last and wait:
+            looks[f"upstream {name}"] = replace(last, not_before=wait)
+    return looks
+
+
+def standing(store: Store, settings: Settings, found: Found, looked: Looked, told: Pass) -> None:
+    """Record that downstreams ran, and how what was looked at stands, in the public shape of a report."""
+    for name in found.downstreams:
+        store.record_run(name, told.at)
+    upstreams = {f"upstream {name}": upstream_document(told, name) for name in looked.assessments}
+    drifts = {f"drift {drift.name}": drift_document(drift) for drift in told.drift}
+    store.record_standings(upstreams | drifts, told.at)
+    store.forget_standings("upstream", observable(found.pins))
+    store.forget_standings("drift", groups(found.pins, settings.relatives))
 
 
 def _remember(store: Store, upstream: str, assessment: Assessment, now: datetime) -> None:

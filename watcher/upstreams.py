@@ -9,13 +9,14 @@ from pathlib import Path
 
 import httpx
 
+from watcher import findings
 from watcher.assess import Assessment, assess
 from watcher.config import Settings
 from watcher.errors import GitError
 from watcher.facts import VERSION, from_fact
 from watcher.judge.shipped import Scope
 from watcher.materials import Facts
-from watcher.model import Advertisement, Pin, Ref, RefKind, Unobserved
+from watcher.model import Advertisement, Oid, Pin, Ref, RefKind, Unobserved
 from watcher.observe import Memory, Pulls, observe
 from watcher.progress import Progress, quiet
 from watcher.store import Store
@@ -35,6 +36,9 @@ class Looked:
     assessments: Mapping[str, Assessment] = field(default_factory=dict)
     unobserved: Mapping[str, Unobserved] = field(default_factory=dict)
 
+    def __contains__(self, upstream: object) -> bool:
+        return upstream in self.assessments or upstream in self.unobserved
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Task:
@@ -49,6 +53,8 @@ class _Task:
     scope: Scope
     memory: Memory
     facts: Facts
+    dismissed: frozenset[Oid]
+    """Landings that somebody said are no fix."""
     at: datetime
 
 
@@ -104,6 +110,7 @@ def _tasks(settings: Settings, store: Store, pins: Iterable[Pin], now: datetime)
     for pin in pins:
         if pin.upstream is not None and pin.ref_kind is not RefKind.UNRESOLVED:
             by_upstream.setdefault(pin.upstream, []).append(pin)
+    dismissed = findings.dismissed(store.dismissed())
     for upstream, mine in by_upstream.items():
         watched = settings.upstream(upstream)
         yield _Task(
@@ -116,6 +123,7 @@ def _tasks(settings: Settings, store: Store, pins: Iterable[Pin], now: datetime)
             scope=Scope(paths=watched.paths, variants=watched.variants),
             memory=_memory(store, upstream),
             facts={landing: from_fact(landing, it) for landing, it in store.facts(upstream, "repair", VERSION).items()},
+            dismissed=dismissed.get(upstream, frozenset()),
             at=now,
         )
 
@@ -164,7 +172,15 @@ def _attempt(task: _Task, advertisement: Advertisement) -> Assessment:
         tracked=task.tracked,
         at=task.at,
     )
-    return assess(seen, task.pins, mirror, task.facts, tracked=task.tracked, scope=task.scope)
+    return assess(
+        seen,
+        task.pins,
+        mirror,
+        task.facts,
+        tracked=task.tracked,
+        scope=task.scope,
+        dismissed=task.dismissed,
+    )
 
 
 def _pulls(url: str, advertisement: Advertisement) -> Pulls:

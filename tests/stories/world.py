@@ -12,12 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from string import ascii_uppercase
 
 from tests.conftest import Upstream
 from watcher import cycle
 from watcher.config import Settings
 from watcher.demo.drawing import draw
 from watcher.demo.server import Fault, GitServer
+from watcher.due import due
 from watcher.model import Concern, Drift, Event, Finding, Oid, Pass, Pin, Reachability, Suggestion
 from watcher.store import Store
 from watcher.upstream.git import Git
@@ -38,6 +40,8 @@ class Downstream:
     """(variant, upstream) → ref; None follows the default branch."""
     preface: dict[str, str] = field(default_factory=dict)
     """Variant → text above the pins."""
+    history: list[dict[str, str]] = field(default_factory=list)
+    """Every state of the Dockerfiles of a served one: each is a commit, A, B, C …"""
 
     def pin(self, upstream: str, **refs: str | None) -> None:
         """Pin an upstream for each variant."""
@@ -62,7 +66,11 @@ class Downstream:
                 (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (self.folder / path).write_text(text)
         else:
-            draw(self.server.path(f"acme/{self.name}"), "A   (main)", files={"A": self.manifests()})
+            if self.history[-1:] != [self.manifests()]:
+                self.history.append(self.manifests())
+            commits = ascii_uppercase[: len(self.history)]
+            picture = f"{'---'.join(commits)}   (main)"
+            draw(self.server.path(f"acme/{self.name}"), picture, files=dict(zip(commits, self.history, strict=True)))
 
     def config(self) -> dict:
         """Return its entry in the configuration."""
@@ -146,6 +154,15 @@ class World:
         settings = Settings.model_validate(self.document())
         with Store.open(settings.state) as store:
             return cycle.check(settings, store, now=self.now)
+
+    def tick(self, minutes: float) -> Pass:
+        """Let some minutes go by, and make one pass over what is due, as the service does."""
+        self.now += timedelta(minutes=minutes)
+        for downstream in self.downstreams.values():
+            downstream.publish()
+        settings = Settings.model_validate(self.document())
+        with Store.open(settings.state) as store:
+            return cycle.check(settings, store, now=self.now, due=due(settings, store, self.now))
 
     def act(self, finding: Finding, step: Callable[..., tuple[Finding, Event]], *args: object) -> None:
         """Let a person act on a finding: `acknowledge`, `snooze`, `reopen`."""

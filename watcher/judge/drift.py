@@ -1,6 +1,6 @@
 """Do the variants of one dependency still carry the same fixes?"""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from watcher.graph import Graph
@@ -67,6 +67,7 @@ def drift(
         variants={variant: stand.commit or _written(stand.pin) for variant, stand in stands.items()},
         pins=tuple(stand.pin.id for stand in stands.values()),
         lacks=lacks,
+        has=_having(stands, {fix for names in lacks.values() for fix in names}),
         align={variant: target for variant, target in align.items() if lacks.get(variant)},
         is_breach=_is_breach(relation, stands, lacks, policy),
     )
@@ -74,10 +75,7 @@ def drift(
 
 def lacking(stands: Mapping[str, Stand]) -> dict[str, tuple[str, ...]]:
     """Return variant → the fixes that another variant has while this one lacks them and is affected."""
-    have = {
-        variant: {fix for fix, verdict in stand.verdicts.items() if verdict.contained_as is not None}
-        for variant, stand in stands.items()
-    }
+    have = {variant: _contained(stand) for variant, stand in stands.items()}
     return {
         variant: tuple(
             sorted(
@@ -88,6 +86,14 @@ def lacking(stands: Mapping[str, Stand]) -> dict[str, tuple[str, ...]]:
         )
         for variant, stand in stands.items()
     }
+
+
+def _having(stands: Mapping[str, Stand], fixes: Set[str]) -> dict[str, tuple[str, ...]]:
+    return {variant: tuple(sorted(_contained(stand) & fixes)) for variant, stand in stands.items()}
+
+
+def _contained(stand: Stand) -> set[str]:
+    return {fix for fix, verdict in stand.verdicts.items() if verdict.contained_as is not None}
 
 
 def _relation(stands: Mapping[str, Stand], graph: Graph | None) -> Relation:

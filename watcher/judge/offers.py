@@ -6,9 +6,25 @@ from dataclasses import replace
 from watcher.judge.concerns import about_pin
 from watcher.judge.suggest import is_strong, wanted
 from watcher.judge.survey import Judged
-from watcher.model import Answer, Concern, Drift, Fix, Grade, Kind, Pin, Relation, Rung, Severity, Verdict, is_oid
+from watcher.model import (
+    Answer,
+    Concern,
+    Drift,
+    Fix,
+    Grade,
+    Kind,
+    Pin,
+    Relation,
+    Rung,
+    Severity,
+    Side,
+    Verdict,
+    is_oid,
+    oid,
+)
 from watcher.observation import Observation
 from watcher.plural import counted
+from watcher.web import compare_url
 
 _PLACES = 3
 """How many places a headline's detail names."""
@@ -49,8 +65,21 @@ def of_drift(drift: Drift, pins: Mapping[str, Pin], fixes: Mapping[str, Fix]) ->
             upstream=members[0].upstream,
             place=members[0].place,
             target=next(iter(drift.align.values()), None),
+            sides=tuple(_side(pin, drift, fixes) for pin in members),
         )
     ]
+
+
+def _side(pin: Pin, drift: Drift, fixes: Mapping[str, Fix]) -> Side:
+    stands, target = drift.variants[pin.variant], drift.align.get(pin.variant)
+    return Side(
+        variant=pin.variant,
+        stands=_stand(pin, drift),
+        has=tuple(fix_words(fixes[name]) for name in drift.has.get(pin.variant, ()) if name in fixes),
+        lacks=tuple(fix_words(fixes[name]) for name in drift.lacks.get(pin.variant, ()) if name in fixes),
+        target=target,
+        compare=compare_url(pin.upstream, oid(stands), target) if target and is_oid(stands) else None,
+    )
 
 
 def fix_words(fix: Fix) -> str:

@@ -1,6 +1,6 @@
 """What of an upstream's history must be looked at for its pins, and what does each pin make of each fix?"""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from watcher.judge.affected import Pinned, numbered, verdict
@@ -70,8 +70,12 @@ def judged(
     repairs: Mapping[Oid, Repair],
     pins: Iterable[Pin],
     scope: Scope = BY_NAME,
+    dismissed: Container[Oid] = (),
 ) -> Judged:
-    """Return the fixes among the changes, and each pin's verdict on each of them."""
+    """Return the fixes among the changes, and each pin's verdict on each of them.
+
+    `dismissed`: landings that somebody said are no fix; neither are they under another id.
+    """
     index = Index(seen.commits, materials.patch_ids, seen.advertisement.pulls)
     fixes = {}
     for change in surveyed.changes:
@@ -82,7 +86,13 @@ def judged(
             fixes[found.id] = found
     same = {fix.id: equivalents(fix.change, index, seen.graph) for fix in fixes.values()}
     tips = [seen.graph.ancestors(line.tip) for line in {*surveyed.lines[:1], *surveyed.own.values()}]
-    standing = {name: fix for name, fix in fixes.items() if any(held_as(same[name], tip.__contains__) for tip in tips)}
+    standing = {
+        name: fix
+        for name, fix in fixes.items()
+        if any(held_as(same[name], tip.__contains__) for tip in tips)
+        and fix.change.landing not in dismissed
+        and not held_as(same[name], dismissed.__contains__)
+    }
     verdicts = {}
     for pin in pins:
         pinned = _pinned(pin, seen, materials, scope)

@@ -22,10 +22,21 @@ def document(found: Pass) -> dict[str, Any]:
         "pins": [{**pin_document(pin), **_seen(pin, found)} for pin in found.pins],
         "fixes": [_fix(fix) for fix in found.fixes],
         "suggestions": [_suggestion(made) for made in found.suggestions],
-        "drift": [_drift(drift) for drift in found.drift],
+        "drift": [drift_document(drift) for drift in found.drift],
         "findings": [_finding(finding) for finding in found.findings],
         "unobserved": [_unobserved(failure) for failure in found.unobserved],
         "warnings": list(found.warnings),
+    }
+
+
+def upstream_document(found: Pass, upstream: str) -> dict[str, Any]:
+    """Return what a pass found of one upstream: its pins, fixes and suggestions as in the whole document."""
+    pins = [pin for pin in found.pins if pin.upstream == upstream]
+    names = {pin.id for pin in pins}
+    return {
+        "pins": [{**pin_document(pin), **_seen(pin, found)} for pin in pins],
+        "fixes": [_fix(fix) for fix in found.fixes if fix.upstream == upstream],
+        "suggestions": [_suggestion(made) for made in found.suggestions if made.pin in names],
     }
 
 
@@ -116,13 +127,15 @@ def _verdict(said: Verdict) -> dict[str, Any]:
     return {"fix": said.fix, "answer": said.answer.value, "where": list(said.where), "reason": said.reason}
 
 
-def _drift(drift: Drift) -> dict[str, Any]:
+def drift_document(drift: Drift) -> dict[str, Any]:
+    """Return how one dependency stands across its variants."""
     return {
         "name": drift.name,
         "relation": drift.relation.value,
         "variants": dict(drift.variants),
         "pins": list(drift.pins),
         "lacks": {variant: list(names) for variant, names in drift.lacks.items()},
+        "has": {variant: list(names) for variant, names in drift.has.items()},
         "align": dict(drift.align),
     }
 
@@ -138,6 +151,9 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "pin": concern.pin,
         "upstream": concern.upstream,
         "place": concern.place,
+        "dependency": concern.dependency,
+        "places": [{"place": it.text, "variant": it.variant, "url": it.url} for it in concern.places],
+        "compare": concern.compare,
         "headline": concern.headline,
         "detail": list(concern.detail),
         "advice": concern.advice,
@@ -146,6 +162,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "opened_at": _time(finding.opened_at),
         "snoozed_until": _time(finding.snoozed_until) if finding.snoozed_until else None,
         "note": finding.note,
+        "by": finding.by,
     }
 
 

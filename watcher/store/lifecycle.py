@@ -79,6 +79,16 @@ class Lifecycle(Database):
         row = self._row("SELECT body FROM findings WHERE key = ?", storable(key))
         return None if row is None else rows.finding(row[0])
 
+    def is_snooze_over(self, now: datetime) -> bool:
+        """Answer whether a finding was put off until now or earlier."""
+        asked = "SELECT 1 FROM findings WHERE state = 'snoozed' AND json_extract(body, '$.snoozed_until') <= ?"
+        return self._row(asked, stamp(now)) is not None
+
+    def dismissed(self) -> tuple[Finding, ...]:
+        """Return the findings of which somebody said that they are about no fix."""
+        found = self._rows("SELECT body FROM findings WHERE json_extract(body, '$.is_dismissed') ORDER BY key")
+        return tuple(rows.finding(body) for (body,) in found)
+
     def events(self, key: str | None = None) -> tuple[Event, ...]:
         """Return the log of events, oldest first; of one finding, if its key is given."""
         return tuple(self._events("") if key is None else self._events("WHERE key = ?", storable(key)))

@@ -153,6 +153,7 @@ def reading(name: str, text: str) -> Reading:
         warnings=tuple(row["warnings"]),
         commit=row["commit"],
         address=row["address"],
+        prefix=row["prefix"],
     )
 
 

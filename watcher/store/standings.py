@@ -1,7 +1,7 @@
 """What the service goes by: when what was looked at, what downstreams held, how upstreams and drifts stand."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -65,9 +65,11 @@ class Standings(Database):
         known = [name for (name,) in self._rows("SELECT downstream FROM readings") if name not in but]
         self._write_all("DELETE FROM readings WHERE downstream = ?", [(name,) for name in known])
 
-    def moved_pins(self, since: datetime) -> tuple[Moved, ...]:
+    def moved_pins(self, since: datetime | None = None) -> tuple[Moved, ...]:
         """Return the pins that downstreams moved or removed, oldest first."""
-        found = self._rows("SELECT body FROM moved_pins WHERE at >= ? ORDER BY id", stamp(since))
+        found = self._rows(
+            "SELECT body FROM moved_pins WHERE at >= ? ORDER BY id", "" if since is None else stamp(since)
+        )
         return tuple(rows.moved(body) for (body,) in found)
 
     def record_moved_pins(self, moved: Iterable[Moved]) -> None:
@@ -94,7 +96,7 @@ class Standings(Database):
             [(subject, stamp(at), json_text(body)) for subject, body in standings.items()],
         )
 
-    def forget_standings(self, but: Collection[str]) -> None:
-        """Forget the subjects that nothing is pinned to any more."""
-        known = [subject for (subject,) in self._rows("SELECT subject FROM standings") if subject not in but]
-        self._write_all("DELETE FROM standings WHERE subject = ?", [(subject,) for subject in known])
+    def forget_standings(self, sort: str, but: Container[str]) -> None:
+        """Forget what nothing of a sort is pinned to any more; `but` names what stays."""
+        gone = [f"{sort} {name}" for name in self.standings(sort) if name not in but]
+        self._write_all("DELETE FROM standings WHERE subject = ?", [(subject,) for subject in gone])

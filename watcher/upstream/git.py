@@ -150,6 +150,28 @@ def origin(folder: Path) -> str | None:
     return _SECRET.sub("", out.decode(errors="replace").strip()) or None if code == 0 else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """What a checkout has checked out."""
+
+    commit: Oid
+    prefix: str
+    """The folder within the repository, with `/` at its end; empty for its root."""
+    directory: Path
+    """The git directory."""
+
+
+def head(folder: Path) -> Head | None:
+    """Return what a folder has checked out; None where it is in no repository, or in one without a commit."""
+    env = _environment({**_CONFIG, "safe.directory": "*"})
+    asked = ("rev-parse", "--absolute-git-dir", "--show-prefix", "--verify", "HEAD^{commit}")
+    code, out, _ = _execute(["git", "-C", str(folder), *asked], env, None, 60.0)
+    if code:
+        return None
+    directory, prefix, commit = out.decode(errors="surrogateescape").splitlines()
+    return Head(commit=oid(commit), prefix=prefix, directory=Path(directory))
+
+
 def http_backend(env: Mapping[str, str], body: bytes) -> bytes:
     """Return what `git http-backend` answers to one request: CGI headers, an empty line, the body."""
     own = _environment({"safe.directory": "*", "gc.auto": "0"}) | {"GIT_NO_LAZY_FETCH": "1"}

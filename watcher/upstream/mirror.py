@@ -39,6 +39,8 @@ _LONG = 64 * 1024
 """Bytes of paths that fit on a command line without worry."""
 _EMPTY_TREE = {40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904"}
 _EMPTY_TREE[64] = hashlib.sha256(b"tree 0\0").hexdigest()
+_MOST_LANDINGS = 100
+"""How many landings are looked at to find the one that moved a pin."""
 _REFUSED = re.compile(r"not our ref|unadvertised object|find remote ref|no such remote ref", re.IGNORECASE)
 _NOT_THERE = re.compile(r"no such path|does not exist|unsupported file type|cannot stat path", re.IGNORECASE)
 _FETCH = ("fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--stdin")
@@ -175,6 +177,18 @@ class Mirror:
                 )
             )
         )
+
+    def changes_of(self, path: str, older: Oid, newer: Oid) -> tuple[tuple[Commit, bytes | None], ...]:
+        """Return what landed on the first-parent line between two commits and changed a path, newest first.
+
+        Each with the content that it gave the path; None where it has none after that, or one that is too large.
+        """
+        line = ("log", "-z", "--first-parent", f"--max-count={_MOST_LANDINGS}", "--no-mailmap", "--encoding=UTF-8")
+        printed = self._git.run(*line, f"--format={porcelain.COMMIT_FORMAT}", newer, f"^{older}", "--", path)
+        landed = tuple(porcelain.commits(printed))
+        blobs = [self._tip_blob(commit.oid, path) for commit in landed]
+        held = self.read(blob for blob in blobs if blob)
+        return tuple((commit, held.get(blob) if blob else None) for commit, blob in zip(landed, blobs, strict=True))
 
     def is_fast_forward(self, before: Oid, after: Oid) -> bool | None:
         """Answer whether `after` contains `before`; None where one of them is not held."""

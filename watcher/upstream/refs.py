@@ -122,7 +122,7 @@ async def poll(
     results: dict[str, Advertisement | Unobserved] = {}
     queues: dict[str, list[str]] = {}
     for upstream, url in addresses.items():
-        queues.setdefault(_host(url), []).append(upstream)
+        queues.setdefault(address.host(url), []).append(upstream)
     context = context or trust()
     places = asyncio.Semaphore(total)
 
@@ -150,12 +150,6 @@ def trust() -> ssl.SSLContext:
     context = httpx.create_ssl_context()
     context.load_default_certs()
     return context
-
-
-def _host(url: str) -> str:
-    """Return the host (with port) of an address in any form that git takes."""
-    authority = url.partition("://")[2].partition("/")[0] or url.partition(":")[0]
-    return authority.rpartition("@")[2].lower()
 
 
 async def _patiently(
