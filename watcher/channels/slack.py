@@ -21,7 +21,7 @@ from watcher.report.blocks import Post
 API = "https://slack.com/api/"
 _TIMEOUT = 20
 """Seconds for one message."""
-_NETWORK = (OSError, ValueError, HTTPException, SlackClientError)
+NETWORK = (OSError, ValueError, HTTPException, SlackClientError)
 """What goes wrong before there is an answer, or with one that is none of Slack's."""
 _HOUR = timedelta(hours=1)
 _UNFIT = {"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_too_long", "no_text"}
@@ -43,28 +43,30 @@ class Bot:
     def send(self, key: str, post: Post, first: str | None = None) -> str | None:
         """Post a message under its idempotency key, which stands in the metadata; return where it stands.
 
-        `first` is where an earlier message about the same finding stands: that one is brought up to date, and this one
-        goes into its thread. Raises DeliveryError.
+        `first` is where an earlier message about the same finding stands: that one is brought up to date, and what
+        changed goes into its thread. Raises DeliveryError.
         """
         channel, _, ts = first.partition(" ") if first else (self.channel, "", "")
-        said: dict[str, Any] = {"text": post.text, "blocks": list(post.blocks)}
+        said = (post.update or post) if first else post
         try:
             if first:
-                self._client().chat_update(channel=channel, ts=ts, **said)
+                self._client().chat_update(channel=channel, ts=ts, text=post.text, blocks=list(post.blocks))
             answer = self._client().chat_postMessage(
                 channel=channel,
                 thread_ts=ts or None,
+                reply_broadcast=True if first and post.is_louder else None,
+                text=said.text,
+                blocks=list(said.blocks),
                 unfurl_links=False,
                 unfurl_media=False,
                 metadata={"event_type": "watcher", "event_payload": {"key": key}},
-                **said,
             )
         except SlackApiError as error:
             if first and isinstance(error.response.data, dict) and error.response.data.get("error") in _GONE:
                 return self.send(key, post)
-            raise _of_answer(error.response) from None
-        except _NETWORK as error:
-            raise _of_network(error) from None
+            raise of_answer(error.response) from None
+        except NETWORK as error:
+            raise of_network(error) from None
         return first or f"{answer['channel']} {answer['ts']}"
 
     def _client(self) -> WebClient:
@@ -82,15 +84,17 @@ class Webhook:
         client = WebhookClient(self.address(), timeout=_TIMEOUT, retry_handlers=[])
         try:
             answer = client.send(text=post.text, blocks=list(post.blocks), unfurl_links=False, unfurl_media=False)
-        except _NETWORK as error:
-            raise _of_network(error) from None
+        except NETWORK as error:
+            raise of_network(error) from None
         if answer.status_code != HTTPStatus.OK:
             raise _trouble(answer.status_code, answer.body.strip()[:100], answer.headers)
 
 
-def _of_answer(response: Any) -> DeliveryError:
-    said = response.data.get("error") if isinstance(response.data, dict) else None
-    return _trouble(response.status_code, str(said or response.status_code), response.headers)
+def of_answer(response: Any) -> DeliveryError:
+    """Return what an answer that refuses means for whoever asked."""
+    said = str(response.data.get("error") or "") if isinstance(response.data, dict) else ""
+    # Where slack-sdk found no JSON, it quotes here what it found.
+    return _trouble(response.status_code, said if said.isidentifier() else str(response.status_code), response.headers)
 
 
 def _trouble(status: int, reason: str, headers: Any) -> DeliveryError:
@@ -104,7 +108,8 @@ def _trouble(status: int, reason: str, headers: Any) -> DeliveryError:
     return DeliveryError(f"Slack refuses: {reason or status}", again=_HOUR)
 
 
-def _of_network(error: Exception) -> DeliveryError:
+def of_network(error: Exception) -> DeliveryError:
+    """Return what it means that there is no answer."""
     # The error's text may hold the webhook's address, which is a secret.
     return DeliveryError(f"Slack could not be reached ({type(error).__name__})")
 

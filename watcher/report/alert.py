@@ -1,9 +1,9 @@
 """Say one event in words: what, which pin and where, since when, why we say so, what to do."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from watcher.model import Concern, Event, EventKind, Pin
+from watcher.model import Event, EventKind, Finding, Kind, Pin, Place, Severity, Side, State
 from watcher.report.places import place
 from watcher.report.text import safe
 
@@ -16,31 +16,62 @@ _VERB = {
     EventKind.RESOLVED: "resolved",
     EventKind.REOPENED: "again",
 }
+_NOT_A_FIX = "not a fix"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
     """One event in words, each line harmless to show anywhere."""
 
-    title: str
-    """Severity, what happened to the finding, and what it is."""
-    where: tuple[str, ...]
-    """`file:line (variant)` of each pin that is meant."""
+    severity: Severity
+    verb: str
+    """What happened to the finding."""
+    headline: str
+    """What it is."""
+    state: State
+    stands: str
+    """Where it is in its life, by whom, until when, and why."""
+    change: str = ""
+    """What this event changed, for those who know the rest; empty where all of it is news."""
+    is_louder: bool = False
+    """It was quiet, or less severe: whoever saw the first message may want to know."""
+    places: tuple[Place, ...] = ()
+    """`file:line` of each pin that is meant, or the upstream."""
     since: str
-    why: tuple[str, ...]
-    what_to_do: str
+    why: tuple[str, ...] = ()
+    what_to_do: str = ""
+    compares: Mapping[str, str] = field(default_factory=dict)
+    """Commit to bump to → where a browser shows what the bump brings."""
+    sides: tuple[Side, ...] = ()
+    """Of a drift: the variants, side by side."""
     handles: tuple[str, ...]
     """What to type to acknowledge it, for each pin."""
+    link: str | None = None
+    """Where a browser shows what resolved it."""
     is_over: bool = False
     """It is resolved: told once more, and then no longer."""
+    is_about_fix: bool = False
+    """Somebody may say that it is not a fix."""
+
+    @property
+    def title(self) -> str:
+        """Return severity, what happened to the finding, and what it is."""
+        return f"{self.severity.upper()} {self.verb}: {self.headline}"
 
 
-def alerts(events: Iterable[Event], pins: Mapping[str, Pin]) -> tuple[Alert, ...]:
-    """Return events in words, the most severe first, those that differ in their place alone together; `pins` by id."""
+def alerts(
+    events: Iterable[Event], pins: Mapping[str, Pin], before: Mapping[str, Finding] | None = None
+) -> tuple[Alert, ...]:
+    """Return events in words, the most severe first, those that differ in their place alone together; `pins` by id.
+
+    `before` has findings by key as they stood before these events: a change is told against them.
+    """
     together: dict[tuple[str, str], list[Event]] = {}
     for event in sorted(events, key=lambda it: -it.finding.concern.severity.rank):
-        together.setdefault((_title(event), event.finding.concern.advice), []).append(event)
-    return tuple(_alert(same, pins) for same in together.values())
+        concern = event.finding.concern
+        title = f"{concern.severity} {_verb(event)}: {safe(concern.headline)}"
+        together.setdefault((title, concern.advice), []).append(event)
+    return tuple(_alert(same, pins, before or {}) for same in together.values())
 
 
 def plain(told: Iterable[Alert]) -> str:
@@ -48,34 +79,122 @@ def plain(told: Iterable[Alert]) -> str:
     return "\n".join("\n".join(_lines(it)) for it in told) + "\n"
 
 
-def _alert(same: list[Event], pins: Mapping[str, Pin]) -> Alert:
+def placed(it: Place) -> str:
+    """Return `file:line (variant)`."""
+    return safe(it.text if it.variant == "any" else f"{it.text} ({it.variant})")
+
+
+def _alert(same: list[Event], pins: Mapping[str, Pin], before: Mapping[str, Finding]) -> Alert:
     event = same[0]
-    concern = event.finding.concern
-    since = concern.since or event.finding.opened_at
+    finding, concern = event.finding, event.finding.concern
     is_over = event.kind is EventKind.RESOLVED
+    known = before.get(finding.key)
     return Alert(
-        title=_title(event),
-        where=tuple(dict.fromkeys(safe(where) for it in same if (where := _where(it.finding.concern, pins)))),
-        since=f"since {since:%Y-%m-%d %H:%M} UTC",
+        severity=concern.severity,
+        verb=_verb(event),
+        headline=safe(concern.headline),
+        state=finding.state,
+        stands=_stands(finding),
+        change=_change(event, known),
+        is_louder=event.kind in {EventKind.WOKE, EventKind.REOPENED} or _is_worse(finding, known),
+        places=tuple(dict.fromkeys(it for event in same for it in _places(event.finding, pins))),
+        since=f"since {concern.since or finding.opened_at:%Y-%m-%d %H:%M} UTC",
         why=() if is_over else tuple(dict.fromkeys(safe(line) for it in same for line in it.finding.concern.detail)),
         what_to_do="" if is_over else safe(concern.advice),
+        compares={} if is_over else _compares(finding),
+        sides=() if is_over else concern.sides,
         handles=tuple(it.finding.handle for it in same),
+        link=finding.link,
         is_over=is_over,
+        is_about_fix=concern.kind is Kind.FIX_AVAILABLE,
     )
 
 
-def _title(event: Event) -> str:
-    concern = event.finding.concern
-    return f"{concern.severity.upper()} {_VERB[event.kind]}: {safe(concern.headline)}"
+def _verb(event: Event) -> str:
+    return _NOT_A_FIX if event.finding.is_dismissed else _VERB[event.kind]
+
+
+def _stands(finding: Finding) -> str:
+    """Return where a finding is in its life: in one sentence."""
+    by = f" by {who}" if (who := _who(finding)) else ""
+    match finding.state:
+        case State.OPEN:
+            return "Open"
+        case State.ACKNOWLEDGED:
+            return _noted(f"Acknowledged{by}", finding.note)
+        case State.SNOOZED:
+            until = f" until {finding.snoozed_until:%Y-%m-%d}" if finding.snoozed_until else ""
+            return _noted(f"Snoozed{until}{by}", finding.note)
+        case State.RESOLVED if finding.is_dismissed:
+            says = f", says {who}" if who else ""
+            return _noted(f"Not a fix{says}", finding.note.removeprefix(_NOT_A_FIX).removeprefix(": "))
+        case State.RESOLVED:
+            return _noted(f"Resolved{by}", finding.note)
+
+
+def _change(event: Event, known: Finding | None) -> str:
+    """Return what an event changed, in a line or two."""
+    finding = event.finding
+    match event.kind:
+        case EventKind.OPENED:
+            return ""
+        case EventKind.WOKE:
+            return "Back: its snooze is over"
+        case EventKind.REOPENED:
+            return f"Open again{f', says {who}' if (who := _who(finding)) else ''}"
+        case EventKind.CHANGED:
+            return "; ".join(_changes(finding, known)) or f"Now {finding.concern.severity.upper()}"
+        case _:
+            return _stands(finding)
+
+
+def _changes(finding: Finding, known: Finding | None) -> list[str]:
+    if known is None:
+        return []
+    old, new = known.concern, finding.concern
+    told = [f"Severity {old.severity} → {new.severity}"] if old.severity is not new.severity else []
+    if known.state is not finding.state:
+        told.append("open again")
+    if old.target != new.target:
+        told.append(f"Bump to {new.target[:12]}" if new.target else "No commit to bump to any more")
+    return told
+
+
+def _is_worse(finding: Finding, known: Finding | None) -> bool:
+    return known is not None and finding.concern.severity.rank > known.concern.severity.rank
+
+
+def _who(finding: Finding) -> str:
+    """Return who acted, without the id that stands behind the name."""
+    name, _, after = finding.by.rpartition(" (")
+    return safe(name if name and after.endswith(")") else finding.by, 60)
+
+
+def _noted(said: str, note: str) -> str:
+    return safe(f"{said}: {note}" if note else said)
+
+
+def _places(finding: Finding, pins: Mapping[str, Pin]) -> tuple[Place, ...]:
+    """Return where the pins stand; of rows that do not say it, the one place that they name."""
+    concern = finding.concern
+    if concern.places:
+        return concern.places
+    where = place(concern, pins) or concern.upstream
+    return (Place(text=where),) if where else ()
+
+
+def _compares(finding: Finding) -> dict[str, str]:
+    concern = finding.concern
+    ways = [(concern.target, concern.compare), *((it.target, it.compare) for it in concern.sides)]
+    return {str(target): url for target, url in ways if target and url}
 
 
 def _lines(it: Alert) -> list[str]:
-    lines = [it.title, *(f"    where   {place}" for place in it.where), f"    when    {it.since}"]
+    lines = [it.title, *(f"    where   {placed(at)}" for at in it.places), f"    when    {it.since}"]
+    if it.state is not State.OPEN and it.stands != "Resolved":
+        lines.append(f"    now     {it.stands}")
     lines += [f"    why     {line}" for line in it.why]
     if it.what_to_do:
         lines.append(f"    do      {it.what_to_do}")
+    lines += [f"    see     {safe(url)}" for url in (*it.compares.values(), it.link) if url]
     return [*lines, f"    handle  {' '.join(it.handles)}"]
-
-
-def _where(concern: Concern, pins: Mapping[str, Pin]) -> str:
-    return place(concern, pins) or concern.upstream or ""

@@ -1,28 +1,43 @@
-"""Lay out alerts as Slack messages: rich text shows what upstream wrote, and obeys nothing of it."""
+"""Lay out alerts as Slack messages that read well on a phone: short lines, what matters most first."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
+from itertools import groupby
 
 from slack_sdk.models.blocks import (
-    HeaderBlock,
+    ActionsBlock,
+    Block,
+    ButtonElement,
+    ConfirmObject,
     PlainTextObject,
-    RichTextBlock,
-    RichTextElementParts,
-    RichTextListElement,
-    RichTextSectionElement,
+    RichTextElement,
+    SectionBlock,
 )
 
+from watcher.model import Side, State
 from watcher.plural import counted
-from watcher.report.alert import Alert
+from watcher.report.alert import Alert, placed
+from watcher.report.richtext import Blocks, bullets, commands, escaped, fitting, header, lines, link, rich, some, text
 from watcher.report.text import safe
 
-_TITLE = 150
-"""Characters of a header that Slack takes."""
-_REASONS, _PLACES, _NAMED = 6, 8, 20
-"""How many lines of each sort one message has."""
+_PLACES, _REASONS, _COMMANDS, _NAMED = 8, 6, 3, 20
+"""How many of each sort one message has."""
+_SIDES, _FIXES = 10, 3
+"""How many variants stand side by side (Slack takes ten), and how many fixes of each."""
+_OID = re.compile(r"\b([0-9a-f]{40}(?:[0-9a-f]{24})?)\b")
 
-Part = RichTextElementParts.Text
+
+class Action(StrEnum):
+    """What a button does."""
+
+    ACKNOWLEDGE = "acknowledge"
+    SNOOZE = "snooze"
+    NOT_A_FIX = "not-a-fix"
+
+
+_WORDS = {Action.ACKNOWLEDGE: "Acknowledge", Action.SNOOZE: "Snooze 7 days", Action.NOT_A_FIX: "Not a fix"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,55 +46,140 @@ class Post:
 
     text: str
     """For notifications and readers of text alone; safe in Slack's own markup."""
-    blocks: tuple[dict[str, Any], ...]
+    blocks: Blocks
+    update: "Post | None" = None
+    """What the thread of an earlier message says, while that message becomes this one; None: the same."""
+    is_louder: bool = False
+    """What the thread says is for the whole channel too."""
 
 
-def post(told: Alert) -> Post:
-    """Return an alert as a message: what, where, since when, why, what to do, and the command that acknowledges it.
+def post(told: Alert, *, has_buttons: bool = False) -> Post:
+    """Return an alert as a message: what, where, since when, why, what to do, and the commands.
 
-    What is over is crossed out.
+    What is over is crossed out. Without buttons there is the command that acknowledges it.
     """
-    is_over = told.is_over
-    lines = [
-        *(_line("Where", where, is_over=is_over) for where in _some(told.where, _PLACES)),
-        _line("When", told.since, is_over=is_over),
-        *(_line("Why", why) for why in _some(told.why, _REASONS)),
-        *([_line("Do", told.what_to_do)] if told.what_to_do else []),
-        *(_command(f"watcher ack {handle}") for handle in told.handles[:1] if not is_over),
-    ]
-    return _post(told.title, RichTextBlock(elements=lines))
-
-
-def baseline(told: Sequence[Alert]) -> Post:
-    """Return the findings of a first look as one message."""
-    names = [RichTextSectionElement(elements=[Part(text=title)]) for title in _some([it.title for it in told], _NAMED)]
-    more = [_command("watcher check")]
-    return _post(
-        f"First look: {counted(len(told), 'finding')}",
-        RichTextBlock(elements=[RichTextListElement(style="bullet", elements=names), *more]),
+    blocks = _crossed_out(told) if told.is_over else _live(told, has_buttons=has_buttons and len(told.handles) == 1)
+    return Post(
+        text=escaped(told.title),
+        blocks=fitting(*blocks),
+        update=_update(told) if told.change else None,
+        is_louder=told.is_louder,
     )
 
 
-def _post(title: str, body: RichTextBlock) -> Post:
-    head = HeaderBlock(text=PlainTextObject(text=safe(title, _TITLE), emoji=False))
-    return Post(text=_escaped(safe(title)), blocks=(head.to_dict(), body.to_dict()))
+def baseline(told: Sequence[Alert]) -> Post:
+    """Return the findings of a first look as one message, by severity."""
+    title = f"First look: {counted(_count(told), 'finding')}"
+    shown = told if len(told) <= _NAMED else told[: _NAMED - 1]
+    body: list[RichTextElement] = []
+    for severity, those in groupby(shown, lambda it: it.severity):
+        count = _count(it for it in told if it.severity is severity)
+        body += [lines([text(f"{count} {severity}", bold=True)]), bullets(_named(it) for it in those)]
+    if len(shown) < len(told):
+        body.append(lines([text(f"and {_count(told[len(shown) :])} more")]))
+    return Post(text=escaped(title), blocks=fitting(header(title), rich(*body, commands("watcher check"))))
 
 
-def _line(name: str, text: str, *, is_over: bool = False) -> RichTextSectionElement:
-    said = Part(text=safe(text), style={"strike": True}) if is_over else Part(text=safe(text))
-    return RichTextSectionElement(elements=[Part(text=f"{name}  ", style={"bold": True}), said, Part(text="\n")])
+def _count(told: Iterable[Alert]) -> int:
+    return sum(len(it.handles) for it in told)
 
 
-def _command(text: str) -> RichTextSectionElement:
-    return RichTextSectionElement(elements=[Part(text=safe(text), style={"code": True})])
+def _named(told: Alert) -> str:
+    return told.headline if len(told.handles) == 1 else f"{told.headline} ({len(told.handles)} pins)"
 
 
-def _some(lines: Iterable[str], most: int) -> list[str]:
-    """Return the first lines, and how many more there are."""
-    every = list(lines)
-    return every if len(every) <= most else [*every[: most - 1], f"and {len(every) - most + 1} more"]
+def _update(told: Alert) -> Post:
+    return Post(
+        text=escaped(f"{told.change}: {told.headline}"), blocks=fitting(rich(lines([_said(told, told.change)])))
+    )
 
 
-def _escaped(text: str) -> str:
-    """Return text that Slack's markup reads as itself: no mention, no link."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def _live(told: Alert, *, has_buttons: bool) -> list[Block]:
+    """Return what a finding looks like that is not over."""
+    stands = [text(told.stands, bold=told.state is not State.OPEN), text(f", {told.since}")]
+    top = rich(lines(*_places(told), stands))
+    why = [bullets(some((line for line in told.why if line), _REASONS))] if any(told.why) else []
+    do = [lines([text("Do  ", bold=True), *_advice(told)])] if told.what_to_do else []
+    known = [_side_by_side(told.sides)] if told.sides else []
+    reasons = [rich(*(() if known else why), *do)] if do or (why and not known) else []
+    clicks = [_buttons(told)] if has_buttons else []
+    return [header(told.title), top, *known, *reasons, *clicks, rich(_commands(told, has_buttons=has_buttons))]
+
+
+def _crossed_out(told: Alert) -> list[Block]:
+    """Return what a finding looks like that is over: smaller, and what ended it first."""
+    title = [text(f"{told.severity.upper()} {told.verb}: ", bold=True), text(told.headline, strike=True)]
+    gone = lines(title, [_said(told, told.stands)], *_places(told), [text(told.since, strike=True)])
+    return [rich(gone, _commands(told, has_buttons=True))]
+
+
+def _places(told: Alert) -> list[list[RichTextElement]]:
+    style = {"strike": True} if told.is_over else {}
+    urls = {placed(it): it.url for it in told.places if placed(it)}
+    return [[link(where, urls.get(where), **style)] for where in some(urls, _PLACES)]
+
+
+def _said(told: Alert, words: str) -> RichTextElement:
+    """Return words, and where a browser shows what they tell of."""
+    return link(words, told.link)
+
+
+def _advice(told: Alert) -> list[RichTextElement]:
+    """Return what to do; a commit leads to what it brings, or is there to be copied."""
+    pieces = _OID.split(told.what_to_do)
+    parts = [_commit(piece, told) if at % 2 else text(piece) for at, piece in enumerate(pieces) if piece]
+    unsaid = [url for oid, url in told.compares.items() if oid not in pieces]
+    return [*parts, *(part for url in unsaid for part in (text(" "), link("compare", url)))]
+
+
+def _commit(oid: str, told: Alert) -> RichTextElement:
+    url = told.compares.get(oid)
+    return link(oid[:12], url, code=True) if url else text(oid, code=True)
+
+
+def _side_by_side(sides: Sequence[Side]) -> SectionBlock:
+    """Return the variants of a drift in two columns; a phone shows them one below the other."""
+    shown = [_side(it) for it in (sides if len(sides) <= _SIDES else sides[: _SIDES - 1])]
+    more = [f"and {len(sides) - len(shown)} more"] if len(shown) < len(sides) else []
+    return SectionBlock(fields=[PlainTextObject(text=it, emoji=False) for it in (*shown, *more)])
+
+
+def _side(it: Side) -> str:
+    told = [
+        f"{it.variant}: {it.stands}",
+        *some((f"has {fix}" for fix in it.has), _FIXES),
+        *some((f"lacks {fix}" for fix in it.lacks), _FIXES),
+        *([f"level with {it.target[:12]}"] if it.target else []),
+    ]
+    return "\n".join(safe(line, 150) for line in told)
+
+
+def _buttons(told: Alert) -> ActionsBlock:
+    wanted = {Action.SNOOZE}
+    wanted |= {Action.ACKNOWLEDGE} if told.state is not State.ACKNOWLEDGED else set()
+    wanted |= {Action.NOT_A_FIX} if told.is_about_fix else set()
+    buttons = [
+        ButtonElement(
+            text=PlainTextObject(text=words, emoji=False),
+            action_id=action,
+            value=told.handles[0],
+            confirm=_SURE if action is Action.NOT_A_FIX else None,
+        )
+        for action, words in _WORDS.items()
+        if action in wanted
+    ]
+    return ActionsBlock(block_id="finding", elements=buttons)
+
+
+_SURE = ConfirmObject(
+    title=PlainTextObject(text="Not a fix?", emoji=False),
+    text=PlainTextObject(text="The finding is over, and this change is not told again for any pin.", emoji=False),
+    confirm=PlainTextObject(text="Not a fix", emoji=False),
+    deny=PlainTextObject(text="Cancel", emoji=False),
+)
+
+
+def _commands(told: Alert, *, has_buttons: bool) -> RichTextElement:
+    needs_ack = not has_buttons and told.state is not State.ACKNOWLEDGED
+    acts = ("explain", "ack") if needs_ack else ("explain",)
+    return commands(*(f"watcher {act} {handle}" for handle in told.handles[:_COMMANDS] for act in acts))

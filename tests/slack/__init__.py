@@ -1,0 +1,1 @@
+"""Slack: its own schema of messages, and clicks on their buttons."""
