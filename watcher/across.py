@@ -290,6 +290,7 @@ def outcome(
         findings=tuple(finding for finding in known if finding.state is not State.RESOLVED),
         events=events,
         unobserved=(*found.unobserved, *looked.unobserved.values()),
+        observed=frozenset(looked.assessments),
         warnings=found.warnings,
         is_first=is_first,
     )

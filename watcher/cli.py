@@ -1,10 +1,10 @@
-"""The command line: `watcher check`, `pins`, `explain`, `ack`, `snooze`, `reopen`, `run`, `demo`, `config`.
+"""The command line: `watcher check`, `pins`, `explain`, `ack`, `snooze`, `reopen`, `run`, `digest`, `demo`, `config`.
 
 Results go to stdout, progress and summaries to stderr. What is heavy is imported where it is used.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum, StrEnum
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from watcher.errors import ConfigError, GitError, StoreError, UnobservedError, UsageError, WatcherError
-from watcher.model import Event, Finding, Pass, Severity
+from watcher.model import Pass, Severity
 from watcher.plural import counted
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def check(
     settings = _settings(config)
     with _store(settings) as store, _progress() as progress:
         found = cycle.check(settings, store, now=_now(), progress=progress)
-        stuck = store.stuck()
+        stuck = store.stuck(_now())
     _print(_rendered(found, format_))
     for channel, reason, count in stuck:
         _say(f"{counted(count, 'message')} to {channel} not delivered: {reason}")
@@ -192,11 +192,16 @@ def init(
 
 
 @app.command(rich_help_panel=_ACT)
-def ack(finding: FindingArgument, note: NoteOption = "", config: ConfigOption = _CONFIG) -> None:
+def ack(
+    finding: FindingArgument,
+    note: NoteOption = "",
+    not_a_fix: Annotated[
+        bool, typer.Option("--not-a-fix", help="It is no fix at all: that change is not told again, for any pin.")
+    ] = False,
+    config: ConfigOption = _CONFIG,
+) -> None:
     """Take note of a finding: it no longer fails a check, until it is over or grows more severe."""
-    from watcher.findings import acknowledge
-
-    _change(config, finding, lambda it, now: acknowledge(it, now, note))
+    _act(config, finding, "not-a-fix" if not_a_fix else "acknowledge", note=note)
 
 
 @app.command(rich_help_panel=_ACT)
@@ -207,17 +212,13 @@ def snooze(
     config: ConfigOption = _CONFIG,
 ) -> None:
     """Put a finding off for some days."""
-    from watcher.findings import snooze as snoozed
-
-    _change(config, finding, lambda it, now: snoozed(it, now + timedelta(days=days), now, note))
+    _act(config, finding, "snooze", note=note, days=days)
 
 
 @app.command(rich_help_panel=_ACT)
 def reopen(finding: FindingArgument, config: ConfigOption = _CONFIG) -> None:
-    """Let an acknowledged or snoozed finding count again."""
-    from watcher.findings import reopen as reopened
-
-    _change(config, finding, reopened)
+    """Let a finding count again that was acknowledged, snoozed or said to be no fix."""
+    _act(config, finding, "reopen")
 
 
 @app.command(rich_help_panel=_SERVE)
@@ -227,6 +228,31 @@ def run(config: ConfigOption = _CONFIG) -> None:
 
     log_to_stderr()
     Service(config).run()
+
+
+@app.command(rich_help_panel=_SERVE)
+def digest(
+    since: Annotated[str, typer.Option(help="Tell from then on: 7d, 2026-11-23. Default: since the last digest.")] = "",
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file as the mail shows it.")] = None,
+    send: Annotated[bool, typer.Option("--send", help="Send it at once, in place of this week's.")] = False,
+    config: ConfigOption = _CONFIG,
+) -> None:
+    """Tell what the week brought: print it, write it as HTML, or send it."""
+    from watcher import digesting
+    from watcher.report import digest as written
+
+    settings, now = _settings(config), _now()
+    begin = digesting.parse_since(since, now, settings.schedule.timezone) if since else None
+    with _store(settings) as store:
+        told = digesting.digest_now(settings, store, now, begin)
+        lines, is_sent = _sent(store, settings, now, begin) if send else ((), True)
+    if html:
+        _write(html, written.html(told))
+    elif not send:
+        _print(written.text(told))
+    _print("".join(f"{line}\n" for line in lines))
+    if not is_sent:
+        raise typer.Exit(Exit.UNTOLD)
 
 
 @app.command(rich_help_panel=_SERVE)
@@ -296,14 +322,25 @@ def _store(settings: "Settings") -> "Iterator[Store]":
         yield store
 
 
-def _change(config: Path, name: str, step: "Callable[[Finding, datetime], tuple[Finding, Event]]") -> None:
-    from watcher.explaining import finding_named
+def _act(config: Path, name: str, what: str, *, note: str = "", days: int = 7) -> None:
+    from watcher.acting import Act, act
 
     settings = _settings(config)
-    with _store(settings) as store, store.atomic():
-        finding, event = step(finding_named(store, name), _now())
-        store.commit_pass([finding], [event], [], event.at)
-    _print(f"{event.kind}: {finding.concern.headline}\n")
+    with _store(settings) as store:
+        event = act(store, settings, name, Act(what), _now(), note=note, pause=timedelta(days=days))
+    said = "not a fix" if event.finding.is_dismissed else event.kind
+    _print(f"{said}: {event.finding.concern.headline}\n")
+
+
+def _sent(store: "Store", settings: "Settings", now: datetime, since: datetime | None) -> tuple[tuple[str, ...], bool]:
+    """Send a digest; return what became of it in each channel, and whether it is there."""
+    from watcher import digesting
+    from watcher.deliver import channels, deliver
+
+    messages = digesting.owed_now(settings, store, now, since)
+    store.owe(messages, now)
+    deliver(store, channels(settings), now)
+    return digesting.outcome(store, messages, now)
 
 
 def _rendered(found: Pass, format_: Format) -> str:
@@ -369,6 +406,13 @@ def _lines(name: str) -> "Iterator[Iterable[str]]":
             yield file
     except OSError as error:
         raise UsageError(f"{name}: cannot be read: {error.strerror}") from error
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def _now() -> datetime:

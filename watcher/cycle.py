@@ -12,7 +12,8 @@ from watcher.downstreams import discover
 from watcher.due import Due, chosen
 from watcher.model import Pass
 from watcher.progress import Progress, quiet
-from watcher.record import owed, remember, standing
+from watcher.record import remember, standing
+from watcher.routing import owe
 from watcher.store import Store
 from watcher.upstreams import look
 
@@ -42,7 +43,8 @@ def check(
             reason=reasons(looked, store.moved_pins(now - LATELY), findings.dismissed(known)),
             now=now,
         )
-        store.commit_pass(after, events, owed(settings, events), now)
+        store.commit_pass(after, events, (), now)
+        owe(store, settings, events, now)
         told = outcome(found, looked, drifted, after, events, now=now, is_first=bool(first))
         standing(store, settings, found, looked, told)
     return told

@@ -6,7 +6,7 @@ from datetime import datetime
 from watcher.config import Settings
 from watcher.downstreams import discover
 from watcher.errors import UnobservedError, UsageError
-from watcher.model import Finding, Pin
+from watcher.model import Pin
 from watcher.progress import Progress, quiet
 from watcher.report.explain import Argument
 from watcher.store import Store
@@ -28,21 +28,6 @@ def arguments(
     upstreams = {pin.upstream for pin in wanted}
     looked = look(settings, store, [pin for pin in pins if pin.upstream in upstreams], now=now, progress=progress)
     return tuple(_argument(settings, pin, looked) for pin in wanted)
-
-
-def finding_named(store: Store, name: str) -> Finding:
-    """Return the finding with this handle, or this key or unmistakable part of it; raise UsageError otherwise."""
-    known = store.findings()
-    exact = [finding for finding in known if name in {finding.handle, finding.key}]
-    found = exact or [finding for finding in known if name in finding.key]
-    match found:
-        case [only]:
-            return only
-        case []:
-            raise UsageError(f"no finding {name!r}: `watcher check` shows the seven digits of each")
-        case several:
-            names = ", ".join(f"{finding.handle} ({finding.concern.headline})" for finding in several[:_SUGGESTED])
-            raise UsageError(f"{name!r} may mean {len(several)} findings: {names}")
 
 
 def _wanted(store: Store, what: str, pins: Iterable[Pin]) -> tuple[Pin, ...]:

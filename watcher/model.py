@@ -706,6 +706,8 @@ class Pass:
     findings: tuple[Finding, ...]
     events: tuple[Event, ...] = ()
     unobserved: tuple[Unobserved, ...] = ()
+    observed: frozenset[str] = frozenset()
+    """The upstreams that were observed."""
     warnings: tuple[str, ...] = ()
     """Files that could not be read, one line each."""
     is_first: bool = False

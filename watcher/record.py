@@ -1,6 +1,6 @@
-"""Write down what a pass saw, and the messages that it owes."""
+"""Write down what a pass saw, and how things stand."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -12,9 +12,9 @@ from watcher.due import observable
 from watcher.facts import VERSION, to_fact
 from watcher.judge.drift import groups
 from watcher.judge.reachability import holders
-from watcher.model import Event, EventKind, Pass, Patience, Ref, Severity
+from watcher.model import Pass, Patience, Ref
 from watcher.report.json import drift_document, upstream_document
-from watcher.store import Look, Message, Store
+from watcher.store import Look, Store
 from watcher.upstreams import Looked
 
 _MOST_HOLDERS = 50
@@ -61,8 +61,10 @@ def standing(store: Store, settings: Settings, found: Found, looked: Looked, tol
     upstreams = {f"upstream {name}": upstream_document(told, name) for name in looked.assessments}
     drifts = {f"drift {drift.name}": drift_document(drift) for drift in told.drift}
     store.record_standings(upstreams | drifts, told.at)
-    store.forget_standings("upstream", observable(found.pins))
-    store.forget_standings("drift", groups(found.pins, settings.relatives))
+    if not found.unread:
+        store.forget_standings("upstream", observable(found.pins))
+        store.forget_standings("drift", groups(found.pins, settings.relatives))
+        store.forget_failures(observable(found.pins))
 
 
 def _remember(store: Store, upstream: str, assessment: Assessment, now: datetime) -> None:
@@ -82,32 +84,3 @@ def _remember(store: Store, upstream: str, assessment: Assessment, now: datetime
 
 def _rank(ref: Ref, head: str | None) -> tuple[bool, bool, str]:
     return (ref.name != head, not ref.name.startswith("refs/heads/"), ref.name)
-
-
-def owed(settings: Settings, events: Iterable[Event]) -> tuple[Message, ...]:
-    """Return the messages that the events owe to the channels of the configuration.
-
-    A baseline is one message, but for what is critical; low findings wait for the digest.
-    """
-    channels = [name for name, there in (("slack", settings.slack),) if there is not None]
-    alone = [event for event in events if _is_told_alone(event)]
-    summary = [event for event in events if event.is_baseline and event not in alone]
-    messages = [
-        Message(about=event.id, channel=channel, payload={"finding": event.finding.key, "event": event.kind})
-        for event in alone
-        for channel in channels
-    ]
-    if summary:
-        about = f"baseline {summary[0].at.isoformat()}"
-        keys = [event.finding.key for event in summary]
-        messages += [Message(about=about, channel=channel, payload={"baseline": keys}) for channel in channels]
-    return tuple(messages)
-
-
-def _is_told_alone(event: Event) -> bool:
-    severity = event.finding.concern.severity
-    if event.is_baseline:
-        return severity is Severity.CRITICAL
-    if event.kind is EventKind.RESOLVED:
-        return severity.rank > Severity.LOW.rank
-    return severity.rank > Severity.LOW.rank and event.kind is not EventKind.WOKE

@@ -1,7 +1,8 @@
-"""Watch for months: look at everything when it is due, send what is owed, until told to stop.
+"""Watch for months: look at what is due, send what is owed, until told to stop.
 
-SIGTERM and SIGINT end it, SIGHUP reads the configuration anew. A pass that is under way is waited for a little and
-then abandoned: what it had not recorded is looked at again after the next start.
+What is due is asked of the store at every tick, so that a restart, a suspend or a clock that jumps neither skips nor
+doubles anything. SIGTERM and SIGINT end the service, SIGHUP reads the configuration anew. A pass that is under way is
+waited for a little and then abandoned: what it had not recorded is looked at again after the next start.
 """
 
 import fcntl
@@ -11,9 +12,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 
@@ -22,22 +24,36 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
-from watcher import cycle
+from watcher import cycle, digesting
+from watcher.acting import Act, act
+from watcher.channels.slack import API
+from watcher.channels.socket import HOOKS, Buttons
 from watcher.config import Settings, load
-from watcher.deliver import channels, deliver
+from watcher.deliver import channels, deliver, revealed
+from watcher.due import due, is_over
 from watcher.errors import ConfigError, UsageError, WatcherError
+from watcher.metrics import Pulse
 from watcher.model import Pass
 from watcher.report.text import safe
-from watcher.store import Store
+from watcher.selfcheck import self_check
+from watcher.serving import Served
+from watcher.store import Look, Store
 from watcher.systemd import notify, watchdog
 
-_SEND = timedelta(seconds=15)
-"""How often the outbox is looked into."""
-_PATIENCE = 8.0
+_TICK = timedelta(seconds=15)
+"""How often it is asked what is due, and the outbox is looked into."""
+_REST = timedelta(minutes=1)
+"""How long passes rest after one that failed."""
+_DUTIES = timedelta(minutes=1)
+"""How often it is asked whether a digest or a self-check is due."""
+_SELF_CHECK = timedelta(days=1)
+_ALIVE = timedelta(seconds=20)
+"""How often the scheduler gives a sign of life."""
+_PATIENCE = 7.0
 """Seconds that a pass or a message under way has to end after we were told to stop."""
-_JITTER = 0.1
-"""Share of the interval by which a pass may be earlier or later, so that many services do not ask at once."""
 _LOCK = "watcher.lock"
+_CHECKED = "duty self-check"
+_CONFIGURED = "duty configuration"
 
 
 class Service:
@@ -48,15 +64,20 @@ class Service:
         self._settings: Settings = load(path)
         self._stopping = threading.Event()
         self._looking, self._sending = threading.Lock(), threading.Lock()
-        self._troubles: tuple[str, ...] = ()
+        self._rests_until = 0.0
+        self._told: dict[str, frozenset[str]] = {}
         self._log = structlog.get_logger()
-        self._scheduler = BackgroundScheduler(timezone=UTC, executors={"default": ThreadPoolExecutor(3)})
+        self._scheduler = BackgroundScheduler(timezone=UTC, executors={"default": ThreadPoolExecutor(5)})
+        self._pulse = Pulse(every=self._settings.schedule.poll, channels=channels(self._settings).by_name)
+        self._buttons: Buttons | None = None
 
     def run(self) -> None:
-        """Watch until a signal says stop; raise UsageError where another service has the same state."""
-        with _only_one(self._settings.state):
+        """Watch until a signal says stop; raise UsageError where another service has the same state, or the address."""
+        settings = self._settings
+        with _only_one(settings.state), Served(settings.http.listen, settings.state, self._pulse) as served:
             told = _signals(signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
-            self._log.info("started", config=str(self._path), pid=os.getpid(), **self._plan())
+            self._log.info("started", config=str(self._path), pid=os.getpid(), http=str(served.address), **self._plan())
+            self._configure()
             self._schedule()
             self._scheduler.start()
             notify("READY=1")
@@ -66,23 +87,25 @@ class Service:
             self._stop()
 
     def _schedule(self) -> None:
-        every = int(self._settings.schedule.poll.total_seconds())
-        look = IntervalTrigger(seconds=every, jitter=int(every * _JITTER) or None, timezone=UTC)
-        send = IntervalTrigger(seconds=int(_SEND.total_seconds()), timezone=UTC)
+        tick = min(_TICK, self._settings.schedule.poll)
+        jobs: list[tuple[str, Callable[[], None], timedelta]] = [
+            ("look", self._look, tick),
+            ("send", self._send, tick),
+            ("duties", self._do_duties, min(_DUTIES, 4 * tick)),
+            ("alive", self._live, min(_ALIVE, timedelta(seconds=watchdog() or _ALIVE.total_seconds()))),
+        ]
         options = {"replace_existing": True, "max_instances": 1, "coalesce": True, "misfire_grace_time": None}
-        jobs = [("look", self._look, look), ("send", self._send, send)]
-        if alive := watchdog():
-            jobs.append(
-                ("alive", lambda: notify("WATCHDOG=1"), IntervalTrigger(seconds=max(1, int(alive)), timezone=UTC))
-            )
-        for name, work, trigger in jobs:
-            self._scheduler.add_job(work, trigger, id=name, next_run_time=datetime.now(UTC), **options)
+        for name, work, every in jobs:
+            trigger = IntervalTrigger(seconds=max(1, int(every.total_seconds())), timezone=UTC)
+            self._scheduler.add_job(work, trigger, id=name, next_run_time=_now(), **options)
 
     def _stop(self) -> None:
         self._stopping.set()
         self._log.info("stopping")
         self._scheduler.shutdown(wait=False)
         end = time.monotonic() + _PATIENCE
+        if self._buttons:
+            self._buttons.stop(timeout=2.0)
         works = (self._looking, self._sending)
         is_idle = all(work.acquire(timeout=max(0.0, end - time.monotonic())) for work in works)
         self._log.info("stopped", abandoned=not is_idle)
@@ -92,52 +115,133 @@ class Service:
 
     # --- jobs --------------------------------------------------------------------------------------------------------
 
+    def _live(self) -> None:
+        self._pulse.ticked()
+        notify("WATCHDOG=1")
+
     def _look(self) -> None:
-        """Make a pass and send what it owes."""
-        if self._stopping.is_set():
+        """Make a pass over what is due, if anything is, and send what it owes."""
+        if self._stopping.is_set() or time.monotonic() < self._rests_until:
             return
-        with self._looking, self._telling("pass failed"):
-            with Store.open(self._settings.state) as store:
-                found = cycle.check(self._settings, store, now=datetime.now(UTC))
+        told = self._telling("pass failed", self._pass_failed)
+        with self._looking, told, Store.open(self._settings.state) as store:
+            wanted = due(self._settings, store, _now())
+            if wanted.is_nothing:
+                self._pulse.idled()
+                return
+            self._pulse.began()
+            silent = store.failures()
+            found = cycle.check(self._settings, store, now=_now(), due=wanted)
+            self._pulse.ended(observed=len(found.observed), unobserved=len(found.unobserved))
             self._tell(found)
+            self._tell_silence(silent.keys(), store.failures().keys(), found)
         self._send()
+
+    def _pass_failed(self, reason: str) -> None:
+        self._pulse.failed(reason)
+        self._rests_until = time.monotonic() + _REST.total_seconds()
 
     def _send(self) -> None:
         """Send what is due; a trouble is told when it is new."""
         ways = channels(self._settings)
-        if not ways or self._stopping.is_set():
+        if not ways.by_name or self._stopping.is_set():
             return
         with self._sending, self._telling("sending failed"):
             with Store.open(self._settings.state) as store:
-                troubles = deliver(store, ways, datetime.now(UTC))
-            for trouble in set(troubles) - set(self._troubles):
-                self._log.warning("not delivered", reason=safe(trouble))
-            self._troubles = troubles
+                troubles = deliver(store, ways, _now())
+            self._warn("not delivered", troubles)
+
+    def _do_duties(self) -> None:
+        """Owe the digest when its time has come, and look after ourselves once a day."""
+        if self._stopping.is_set():
+            return
+        with self._telling("duties failed"), Store.open(self._settings.state) as store:
+            now = _now()
+            store.owe(digesting.owed(self._settings, store, now), now)
+            if is_over(store.looks().get(_CHECKED), _SELF_CHECK, _CHECKED, now):
+                troubles = self_check(self._settings, store)
+                with store.atomic():
+                    store.record_looks({_CHECKED: Look(at=now)})
+                    store.record_standings({_CHECKED: {"troubles": [*troubles]}}, now)
+                self._warn("self-check", troubles)
+
+    def _clicked(self, what: str, handle: str, by: str) -> str:
+        """Do what a button says, and send the news of it."""
+        with Store.open(self._settings.state) as store:
+            event = act(store, self._settings, handle, Act(what), _now(), by=by)
+        self._log.info(str(event.kind), what=safe(event.finding.concern.headline), by=by)
+        self._send()
+        return str(event.kind)
 
     @contextmanager
-    def _telling(self, what: str) -> Iterator[None]:
+    def _telling(self, what: str, also: Callable[[str], None] = lambda _: None) -> Iterator[None]:
         """Let whatever goes wrong be told, so that it is tried again when it is due next."""
         try:
             yield
         except WatcherError as error:
             self._log.error(what, reason=safe(str(error)))
-        except Exception:  # noqa: BLE001 - told with its trace
+            also(str(error))
+        except Exception as error:  # noqa: BLE001 - told with its trace
             self._log.exception(what)
+            also(type(error).__name__)
+
+    # --- configuration -----------------------------------------------------------------------------------------------
+
+    def _configure(self) -> None:
+        """Go by the configuration: one that changed since it was last used makes everything due."""
+        digest = sha256(self._path.read_bytes()).hexdigest()
+        with Store.open(self._settings.state) as store, store.atomic():
+            if store.standings("duty").get("configuration", {}).get("digest") != digest:
+                self._make_due(store)
+                store.record_standings({_CONFIGURED: {"digest": digest}}, _now())
+        self._listen()
+
+    @staticmethod
+    def _make_due(store: Store) -> None:
+        store.forget_looks(subject for subject in store.looks() if subject.startswith(("upstream ", "downstream ")))
+
+    def _listen(self) -> None:
+        """Listen for clicks, where there is a token for it."""
+        if self._buttons:
+            self._buttons.stop(timeout=2.0)
+            self._buttons = None
+        slack = self._settings.slack
+        if slack and slack.token and slack.app_token:
+            self._buttons = Buttons(
+                token=revealed(slack.token),
+                app_token=revealed(slack.app_token),
+                on_click=self._clicked,
+                trouble=lambda reason: self._log.warning("buttons", reason=safe(reason)),
+                api=self._settings.address(API),
+                hooks=self._settings.address(HOOKS),
+            )
+            self._buttons.start()
 
     def _reload(self) -> None:
-        """Take up a changed configuration; where it is wrong, the old one goes on."""
+        """Take up a changed configuration, and look at everything anew; where it is wrong, the old one goes on."""
         refused = "configuration refused, the old one goes on"
         try:
             settings = load(self._path)
         except ConfigError as error:
             self._log.error(refused, reason=str(error))
             return
-        if settings.state != self._settings.state:
-            self._log.error(refused, reason=f"{self._path}: another state folder needs a restart")
-            return
+        for what, old, new in (
+            ("state folder", self._settings.state, settings.state),
+            ("address for http", self._settings.http, settings.http),
+        ):
+            if old != new:
+                self._log.error(refused, reason=f"{self._path}: another {what} needs a restart")
+                return
         self._settings = settings
+        self._pulse.expect(every=settings.schedule.poll, channels=channels(settings).by_name)
+        with self._telling("configuration not recorded"):
+            with Store.open(settings.state) as store:
+                self._make_due(store)
+            self._configure()
         self._schedule()
         self._log.info("configuration read", **self._plan())
+
+    # --- the log -----------------------------------------------------------------------------------------------------
 
     def _tell(self, found: Pass) -> None:
         """Write a line for each thing that happened; a pass in which nothing did writes none."""
@@ -147,11 +251,26 @@ class Service:
                 str(event.kind), kind=str(concern.kind), severity=str(concern.severity), what=safe(concern.headline)
             )
 
+    def _tell_silence(self, before: Iterable[str], after: Iterable[str], found: Pass) -> None:
+        """Write a line for each upstream that fell silent, or answers again."""
+        reasons = {failure.upstream: failure.reason for failure in found.unobserved}
+        for upstream in sorted({*after} - {*before}):
+            self._log.warning("unobserved", upstream=safe(upstream), reason=safe(reasons.get(upstream, "")))
+        for upstream in sorted(({*before} - {*after}) & found.observed):
+            self._log.info("observed again", upstream=safe(upstream))
+
+    def _warn(self, what: str, troubles: Iterable[str]) -> None:
+        """Write a line for each trouble that is new."""
+        now = frozenset(troubles)
+        for trouble in sorted(now - self._told.get(what, frozenset())):
+            self._log.warning(what, reason=safe(trouble))
+        self._told[what] = now
+
     def _plan(self) -> dict[str, str]:
         return {
             "poll": str(self._settings.schedule.poll),
             "state": str(self._settings.state),
-            "channels": ", ".join(channels(self._settings)) or "none",
+            "channels": ", ".join(channels(self._settings).by_name) or "none",
         }
 
 
@@ -169,6 +288,11 @@ def log_to_stderr() -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
     logging.getLogger("apscheduler").setLevel(logging.ERROR)  # a pass that takes longer than its interval is no news
+    logging.getLogger("slack_sdk").setLevel(logging.CRITICAL)  # what it could not do is told by whoever asked it to
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 def _signals(*numbers: signal.Signals) -> Iterator[int]:

@@ -119,6 +119,6 @@ def test_what_is_dropped_is_neither_due_nor_waiting_nor_stuck(store):
     store.delivered(two.id, NOW)
     store.drop([one.id, two.id], NOW + MINUTE)
     assert () == store.due(NOW) == store.waiting()
-    assert () == store.stuck()
+    assert () == store.stuck(NOW)
     assert [(NOW + MINUTE, None), (None, NOW)] == [(it.dropped_at, it.delivered_at) for it in store.outbox()]
     assert [one.id] == [it.id for it in store.about("one")]

@@ -58,7 +58,7 @@ def buggy(world, slack):
     """Offer a world whose pin lacks a fix, looked at each second, and told to Slack."""
     oids = world.engine.draw(PICTURE, **kit.STORY)
     world.pin(cuda=oids["B"])
-    world.config = {"slack": {"webhook": "env:HOOK"}, "schedule": {"poll": "1s"}}
+    world.config = {"slack": {"webhook": "env:HOOK"}, "schedule": {"poll": "1s"}, "http": {"listen": "127.0.0.1:0"}}
     return world
 
 

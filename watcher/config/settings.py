@@ -272,8 +272,8 @@ DIGEST = "digest"
 class Route(_Model):
     """Which findings go to which channels. Of several routes, the first that fits a finding is taken."""
 
-    severity: Severity = Severity.LOW
-    """The least severity that it is for."""
+    severity: Severity = Severity.MEDIUM
+    """The least severity that it is for; low ones wait for the digest unless low stands here."""
     variant: Texts = ("*",)
     """Globs of the variants that it is for."""
     dependency: Texts = ("*",)

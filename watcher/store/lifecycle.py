@@ -7,7 +7,7 @@ between sends it again under the same key, never not at all.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from watcher.errors import StoreError
@@ -59,6 +59,8 @@ class Owed:
     """When something newer made it needless before it was sent."""
 
 
+_TOLD = timedelta(days=14)
+"""How long a message that was given up is told of."""
 _LOGGED = "SELECT kind, body, at, is_baseline FROM events"
 _OWED = (
     "SELECT id, idempotency_key, channel, payload, created_at, attempts, next_try_at, delivered_at, failed_at, reason,"
@@ -157,8 +159,14 @@ class Lifecycle(Database):
         return self._owed(f"WHERE {_WAITS}")
 
     def about(self, finding: str) -> tuple[Owed, ...]:
-        """Return every message that was ever owed about a finding, oldest first."""
-        return self._owed("WHERE finding = ?", storable(finding))
+        """Return every message that was ever owed about a finding, first looks that name it too, oldest first."""
+        key = storable(finding)
+        return self._owed(
+            "WHERE finding = ? OR finding IS NULL"
+            " AND EXISTS (SELECT 1 FROM json_each(outbox.payload, '$.baseline') WHERE value = ?)",
+            key,
+            key,
+        )
 
     def drop(self, messages: Iterable[int], at: datetime) -> None:
         """Mark messages as needless before they were sent."""
@@ -177,23 +185,29 @@ class Lifecycle(Database):
         """Return every message that was ever owed."""
         return self._owed("")
 
-    def stuck(self) -> tuple[tuple[str, str, int], ...]:
-        """Return (channel, reason, how many) of the messages that were tried and did not arrive."""
+    def stuck(self, now: datetime) -> tuple[tuple[str, str, int], ...]:
+        """Return (channel, reason, how many) of the messages that were tried and did not arrive, or not everywhere.
+
+        What waits is told as long as it waits; what was given up, or refused to some, for a fortnight: so that it is
+        in a digest.
+        """
         return tuple(
             self._rows(
-                "SELECT channel, reason, count(*) FROM outbox"
-                " WHERE delivered_at IS NULL AND dropped_at IS NULL AND reason <> ''"
-                " GROUP BY channel, reason ORDER BY channel, reason"
+                "SELECT channel, reason, count(*) FROM outbox WHERE dropped_at IS NULL AND reason <> ''"
+                " AND coalesce(delivered_at, failed_at, '9') > ?"
+                " GROUP BY channel, reason ORDER BY channel, reason",
+                stamp(now - _TOLD),
             )
         )
 
-    def delivered(self, message: int, at: datetime) -> None:
-        """Mark a message as sent; once more changes nothing."""
+    def delivered(self, message: int, at: datetime, but: str = "") -> None:
+        """Mark a message as sent, but for those that `but` names with the reason; once more changes nothing."""
         self._mark(
             message,
-            "UPDATE outbox SET attempts = attempts + 1, delivered_at = ?, failed_at = NULL, reason = ''"
+            "UPDATE outbox SET attempts = attempts + 1, delivered_at = ?, failed_at = NULL, reason = ?"
             " WHERE delivered_at IS NULL AND id = ?",
             stamp(at),
+            storable(but),
         )
 
     def postponed(self, message: int, reason: str, next_try_at: datetime) -> None:

@@ -1,7 +1,7 @@
 """What upstreams showed: refs, their moves, who held which pinned commit, failed looks, identity, facts of landings."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -138,6 +138,11 @@ class Upstreams(Database):
         """Return every upstream whose last look failed, with how long it could not be observed."""
         names = [name for (name,) in self._rows("SELECT upstream FROM failed_looks ORDER BY upstream")]
         return {name: patience for name in names if (patience := self.patience(name))}
+
+    def forget_failures(self, but: Container[str]) -> None:
+        """Forget the failed looks at upstreams that nothing is pinned to any more."""
+        gone = [name for (name,) in self._rows("SELECT upstream FROM failed_looks") if name not in but]
+        self._write_all("DELETE FROM failed_looks WHERE upstream = ?", [(name,) for name in gone])
 
     def activity(self) -> dict[str, tuple[datetime, datetime]]:
         """Return upstream → when it was last seen to change, and when it was last observed."""

@@ -1,0 +1,1 @@
+"""Channels, held against real servers on loopback."""
