@@ -35,7 +35,7 @@ def test_what_is_written_watches_every_pin(checkout, tmp_path):
     """The configuration loads, and discovers exactly the pins that it was written from."""
     target = tmp_path / "config.yaml"
     pins = initial.write(checkout, target, now=NOW)
-    found = discover(load(target))
+    found = discover(load(target), now=NOW)
     assert [pin.place for pin in pins] == [pin.place for pin in found.pins]
     assert () == found.warnings
 

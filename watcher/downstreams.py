@@ -7,7 +7,7 @@ from pathlib import Path
 
 from watcher import pins as formats
 from watcher.address import normalise
-from watcher.config import Downstream, Settings, is_match
+from watcher.config import OWN, Downstream, Settings, is_match
 from watcher.errors import GitError
 from watcher.model import Advertisement, Commit, Moved, Oid, Pin, Reading, Unobserved
 from watcher.pins.checkout import Checkout, decoded, read
@@ -19,9 +19,6 @@ from watcher.upstream.mirror import Mirror
 from watcher.upstream.repository import Repository
 from watcher.upstreams import advertisements, mirror_folder
 from watcher.web import commit_url
-
-OWN = "config"
-"""The downstream's name of pins that the configuration itself holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

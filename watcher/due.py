@@ -50,7 +50,7 @@ def due(settings: Settings, store: Store, now: datetime) -> Due:
 
     pins = [pin for reading in store.readings().values() for pin in reading.pins]
     upstreams = {name for name in observable(pins) if is_due(f"upstream {name}", interval(name))}
-    downstreams = {it.name for it in settings.downstreams if is_due(f"downstream {it.name}", settings.schedule.poll)}
+    downstreams = {name for name in settings.sources if is_due(f"downstream {name}", settings.schedule.poll)}
     return Due(
         downstreams=frozenset(downstreams),
         upstreams=frozenset(upstreams),

@@ -18,6 +18,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
+from select import select
 
 import structlog
 from apscheduler.executors.pool import ThreadPoolExecutor
@@ -51,6 +52,8 @@ _ALIVE = timedelta(seconds=20)
 """How often the scheduler gives a sign of life."""
 _PATIENCE = 7.0
 """Seconds that a pass or a message under way has to end after we were told to stop."""
+_GLANCE, _DRIFT = 10.0, 5.0
+"""How often it is looked whether the clock was set, and by how much it must have been, in seconds."""
 _LOCK = "watcher.lock"
 _CHECKED = "duty self-check"
 _CONFIGURED = "duty configuration"
@@ -81,10 +84,25 @@ class Service:
             self._schedule()
             self._scheduler.start()
             notify("READY=1")
-            while next(told) == signal.SIGHUP:
-                self._reload()
+            self._wait(told)
             notify("STOPPING=1")
             self._stop()
+
+    def _wait(self, told: Iterator[int | None]) -> None:
+        """Do what signals say until one says stop; where the clock was set, the scheduler's plan is made anew.
+
+        It waits for times of day: an hour that the clock is set back would be an hour without a look.
+        """
+        offset = _offset()
+        for number in told:
+            if number in {signal.SIGTERM, signal.SIGINT}:
+                return
+            if number == signal.SIGHUP:
+                self._reload()
+            elif abs(_offset() - offset) > _DRIFT:
+                self._log.info("the clock was set", seconds=round(_offset() - offset))
+                self._schedule()
+            offset = _offset()
 
     def _schedule(self) -> None:
         tick = min(_TICK, self._settings.schedule.poll)
@@ -295,8 +313,13 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _signals(*numbers: signal.Signals) -> Iterator[int]:
-    """Take signals from now on, and return an iterator that waits for the next one.
+def _offset() -> float:
+    """Return how far the clock is ahead of one that nobody sets, in seconds."""
+    return time.time() - time.monotonic()
+
+
+def _signals(*numbers: signal.Signals) -> Iterator[int | None]:
+    """Take signals from now on, and return an iterator that waits for the next one; None now and then, for none.
 
     The interpreter itself writes them into a pipe: whichever thread they reach and whatever this one does just then,
     none is missed.
@@ -306,7 +329,7 @@ def _signals(*numbers: signal.Signals) -> Iterator[int]:
     signal.set_wakeup_fd(writing)
     for number in numbers:
         signal.signal(number, lambda *_: None)
-    return (os.read(reading, 1)[0] for _ in count())
+    return (os.read(reading, 1)[0] if select([reading], [], [], _GLANCE)[0] else None for _ in count())
 
 
 @contextmanager

@@ -44,6 +44,18 @@ def test_everything_is_due_after_its_interval(two):
     assert set() == asked(two)
 
 
+def test_pins_of_the_configuration_are_due_too(world):
+    """Where it names no downstream at all, its own pins are looked at, at once and again."""
+    oids = world.engine.draw("A---B---F   (main)", **kit.STORY)
+    world.config = {"pins": [{"upstream": name_of(), "ref": oids["B"]}]}
+    assert [("opened", "fix-available")] == told(world.tick(minutes=0))
+    asked(world)
+    world.tick(minutes=17)
+    assert {"acme/engine"} == asked(world)
+    world.config = {"pins": [{"upstream": name_of(), "ref": oids["F"]}]}
+    assert [("resolved", "fix-available")] == told(world.tick(minutes=17))
+
+
 def test_what_fails_is_asked_less_and_less(two):
     """It backs off while the other goes on, and comes back to the usual interval once it answers."""
     two.server.faults["acme/wheel"] = Status(code=503)

@@ -8,11 +8,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
+import httpx
 import pytest
 
-from tests.slackpeer import SlackPeer, shown
+from tests.mailpeer import MailPeer
+from tests.slackpeer import APP_TOKEN, HOOKS, TOKEN, Reply, SlackPeer, shown
 from tests.stories import kit
 from watcher.demo.server import Status
 from watcher.store import Store
@@ -60,6 +63,22 @@ def buggy(world, slack):
     world.pin(cuda=oids["B"])
     world.config = {"slack": {"webhook": "env:HOOK"}, "schedule": {"poll": "1s"}, "http": {"listen": "127.0.0.1:0"}}
     return world
+
+
+@pytest.fixture
+def clickable(buggy, slack, monkeypatch):
+    """Offer the same world, told by a bot whose messages have buttons."""
+    monkeypatch.setenv("TOKEN", TOKEN)
+    monkeypatch.setenv("APP_TOKEN", APP_TOKEN)
+    buggy.config |= {
+        "slack": {"channel": "C1", "token": "env:TOKEN", "app_token": "env:APP_TOKEN"},
+        "rewrites": {
+            **buggy.document()["rewrites"],
+            "https://slack.com/": f"{slack.address}/",
+            HOOKS: f"{slack.address}/",
+        },
+    }
+    return buggy
 
 
 @contextmanager
@@ -169,4 +188,99 @@ def test_an_upstream_that_is_away_ends_nothing(buggy, slack):
         buggy.engine.draw("A---X---Y   (main)", **kit.STORY)
         buggy.engine.fault(None)
         assert "HIGH resolved: engine: " in slack.messages.get(timeout=LONG)["text"]
+        assert 0 == running.stop()
+
+
+def test_a_click_is_recorded_with_the_name(clickable, slack):
+    """Who acknowledged is shown in the message, told in its thread, and kept."""
+    with service(clickable) as running:
+        slack.messages.get(timeout=LONG)
+        clickable.engine.draw("A---X---Y   (main)", **kit.STORY)
+        for _ in range(2):
+            slack.messages.get(timeout=LONG)
+        [news] = [message for message in slack.posted.values() if "HIGH new: " in message["text"]]
+        slack.click(news, "acknowledge")
+        state, thread = (slack.messages.get(timeout=LONG) for _ in range(2))
+        assert ("chat.update", "chat.postMessage") == (state["method"], thread["method"])
+        assert "Acknowledged by dana" in shown(state)
+        assert "Acknowledged by dana" in shown(thread)
+        assert "acknowledged" == running.until("acknowledged")[-1]["event"]
+        assert 0 == running.stop()
+    with Store.open(clickable.state) as store:
+        [finding] = [it for it in store.findings() if it.state == "acknowledged"]
+    assert "dana (U1)" == finding.by
+
+
+def test_not_a_fix(clickable, slack):
+    """One click, and the change is no fix for any pin; the next passes leave it so."""
+    oids = clickable.engine.oids
+    clickable.pin(cuda=oids["F"])
+    clickable.now = datetime.now(UTC)
+    clickable.look(hours=0)
+    clickable.pin(cuda=oids["B"], rocm=oids["B"])
+    with service(clickable) as running:
+        for _ in range(2):
+            assert "HIGH new: " in slack.messages.get(timeout=LONG)["text"]
+        slack.click(next(iter(slack.posted.values())), "not-a-fix")
+        for _ in range(4):
+            assert "ot a fix" in shown(slack.messages.get(timeout=LONG))
+        assert 0 == running.stop()
+    with Store.open(clickable.state) as store:
+        assert ["resolved", "resolved"] == [it.state.value for it in store.findings()]
+
+
+def test_a_digest_that_was_missed_comes_late(buggy, slack):
+    """The service was down at its hour: it is sent at the next start, once, and says that it is late."""
+    with MailPeer() as mail:
+        buggy.config["email"] = {"smtp": mail.address, "from": "w@example.org", "to": "a@example.org"}
+        buggy.look()
+        for _ in range(2):
+            with service(buggy) as running:
+                if mail.arrived.empty():
+                    _, letter, _ = mail.arrived.get(timeout=LONG)
+                    assert "late: it was due" in letter.get_body(("plain",)).get_content()
+                    mail.arrived.put(None)
+                running.until("started")
+                assert 0 == running.stop()
+        assert mail.arrived.get() is None
+        assert mail.arrived.empty()
+
+
+def test_a_restart_asks_nobody_anew(buggy, slack):
+    """What is due is remembered: not even a killed service looks again before its time."""
+    buggy.config["schedule"] = {"poll": "6h"}
+    with service(buggy) as running:
+        slack.messages.get(timeout=LONG)
+        running.stop(signal.SIGKILL)
+    buggy.server.requests.clear()
+    with service(buggy) as running:
+        address = running.until("started")[-1]["http"]
+        assert httpx.get(f"http://{address}/readyz").status_code == 200
+        assert 0 == running.stop()
+    assert [] == buggy.server.requests
+
+
+def test_what_does_not_arrive_is_on_the_page(buggy, slack, monkeypatch):
+    """`/healthz` names the channel and the reason, for whoever looks there and not into the log."""
+    slack.replies.put(Reply(status=403, body="invalid_token"))
+    with service(buggy) as running:
+        address = running.until("started")[-1]["http"]
+        running.until("not delivered")
+        said = httpx.get(f"http://{address}/healthz").json()
+        assert "trouble" == said["status"]
+        [message] = said["undelivered"]
+        assert ("slack", 1) == (message["channel"], message["count"])
+        assert "watcher_outbox_messages{" in httpx.get(f"http://{address}/metrics").text
+        assert 0 == running.stop()
+
+
+def test_a_taken_address_is_told(buggy, slack):
+    """A second service with a state of its own and the same address says how to name another."""
+    with service(buggy) as running:
+        address = running.until("started")[-1]["http"]
+        other = buggy.folder / "other.yaml"
+        other.write_text(json.dumps(buggy.document() | {"state": str(buggy.folder / "s"), "http": {"listen": address}}))
+        done = subprocess.run([PROGRAM, "run", "-c", other], capture_output=True, text=True, timeout=30, check=False)
+        assert 2 == done.returncode
+        assert f"cannot listen on {address}" in done.stderr
         assert 0 == running.stop()

@@ -6,6 +6,7 @@ from watcher.config.reading import DEFAULT, load, schema
 from watcher.config.secret import Secret
 from watcher.config.settings import (
     DIGEST,
+    OWN,
     SMALLEST,
     Downstream,
     DriftPolicy,
@@ -26,6 +27,7 @@ from watcher.config.settings import (
 __all__ = [
     "DEFAULT",
     "DIGEST",
+    "OWN",
     "SMALLEST",
     "DigestTime",
     "Downstream",

@@ -131,6 +131,10 @@ class Downstream(_Model):
         return next((entry for entry in self.manifests if any(is_match(glob, path) for glob in entry.files)), None)
 
 
+OWN = "config"
+"""What the pins that no manifest holds have as the name of their downstream."""
+
+
 class PinSetting(_Model):
     """A pin that no manifest holds."""
 
@@ -373,6 +377,11 @@ class Settings(_Model):
                 if route.to != (DIGEST,):
                     raise wrong("digest, or slack with a token", found=quoted(route.to[0]), at=("routes", number, "to"))
         return self
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Return the names of what holds pins: the downstreams, and the configuration where it has some of its own."""
+        return (*(OWN for _ in self.pins[:1]), *(it.name for it in self.downstreams))
 
     def upstream(self, address: str) -> Upstream:
         """Return what the configuration says about an upstream, or the defaults."""
