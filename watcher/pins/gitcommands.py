@@ -3,16 +3,13 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from watcher.model import RefKind
 from watcher.pins.address import normalise
+from watcher.pins.call import Call
 from watcher.pins.sites import Pick, Site, is_upstream_ref
 from watcher.pins.text import UNKNOWN, Text
 from watcher.pins.values import Guard, just
-
-if TYPE_CHECKING:
-    from watcher.pins.commands import Call
 
 HINTS: Mapping[str, RefKind] = {"--tag": RefKind.TAG}
 """Options whose name says what their ref is."""
@@ -77,7 +74,7 @@ _WITH_VALUE: Mapping[str, frozenset[str]] = {
 class _Git:
     """One git command, taken apart."""
 
-    call: "Call"
+    call: Call
     folder: Text | None
     """`-C`, or None for the current folder."""
     options: Sequence[tuple[str, Text | None]]
@@ -111,7 +108,7 @@ class _Git:
         return self.call.arm.sites(self.folder)
 
 
-def run(call: "Call") -> None:
+def run(call: Call) -> None:
     """Do what a git command does."""
     folder, at = _folder(call.argv)
     name = call.argv[at].chars if at < len(call.argv) else ""
@@ -140,7 +137,7 @@ def _folder(argv: tuple[Text, ...]) -> tuple[Text | None, int]:
 
 
 def _taken_apart(
-    call: "Call", folder: Text | None, argv: tuple[Text, ...], with_value: frozenset[str], *, takes_paths: bool
+    call: Call, folder: Text | None, argv: tuple[Text, ...], with_value: frozenset[str], *, takes_paths: bool
 ) -> _Git:
     options: list[tuple[str, Text | None]] = []
     words: list[Text] = []

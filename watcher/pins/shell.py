@@ -13,6 +13,7 @@ from functools import partial
 from tree_sitter import Node
 
 from watcher.pins import commands
+from watcher.pins.call import Call
 from watcher.pins.checkout import Checkout
 from watcher.pins.conditions import Condition, condition
 from watcher.pins.format import Broken
@@ -583,9 +584,7 @@ class Reader:
             is_single = len(argvs) == 1 and not guard
             arm = scope if is_single else scope.copy(guard)
             self._mention(argv)
-            call = commands.Call(
-                argv=argv, place=place, stdin=stdin, target=target, separator=separator, arm=arm, shell=self
-            )
+            call = Call(argv=argv, place=place, stdin=stdin, target=target, separator=separator, arm=arm, shell=self)
             self._printing(guard, partial(commands.run, call))
             if not is_single:
                 arms.append((guard, arm))
