@@ -17,7 +17,7 @@ def plans(tmp_path, monkeypatch):
     def plans(*offsets):
         clock = iter(offsets)
         now = [next(clock)]
-        monkeypatch.setattr(service, "_offset", lambda: now[0])
+        monkeypatch.setattr(service, "clock_offset", lambda: now[0])
 
         def told():
             for offset in clock:

@@ -224,7 +224,8 @@ def reopen(finding: FindingArgument, config: ConfigOption = _CONFIG) -> None:
 @app.command(rich_help_panel=_SERVE)
 def run(config: ConfigOption = _CONFIG) -> None:
     """Watch for months: look at everything when it is due and send alerts, until told to stop."""
-    from watcher.service import Service, log_to_stderr
+    from watcher.process import log_to_stderr
+    from watcher.service import Service
 
     log_to_stderr()
     Service(config).run()

@@ -5,8 +5,6 @@ doubles anything. SIGTERM and SIGINT end the service, SIGHUP reads the configura
 waited for a little and then abandoned: what it had not recorded is looked at again after the next start.
 """
 
-import fcntl
-import logging
 import os
 import signal
 import sys
@@ -16,9 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from itertools import count
 from pathlib import Path
-from select import select
 
 import structlog
 from apscheduler.executors.pool import ThreadPoolExecutor
@@ -32,9 +28,10 @@ from watcher.channels.socket import HOOKS, Buttons
 from watcher.config import Settings, load
 from watcher.deliver import channels, deliver, revealed
 from watcher.due import due, is_over
-from watcher.errors import ConfigError, UsageError, WatcherError
+from watcher.errors import ConfigError, WatcherError
 from watcher.metrics import Pulse
 from watcher.model import Pass
+from watcher.process import clock_offset, only_one, signals
 from watcher.report.text import safe
 from watcher.selfcheck import self_check
 from watcher.serving import Served
@@ -52,9 +49,8 @@ _ALIVE = timedelta(seconds=20)
 """How often the scheduler gives a sign of life."""
 _PATIENCE = 7.0
 """Seconds that a pass or a message under way has to end after we were told to stop."""
-_GLANCE, _DRIFT = 10.0, 5.0
-"""How often it is looked whether the clock was set, and by how much it must have been, in seconds."""
-_LOCK = "watcher.lock"
+_DRIFT = 5.0
+"""By how many seconds the clock must have been set."""
 _CHECKED = "duty self-check"
 _CONFIGURED = "duty configuration"
 
@@ -77,8 +73,8 @@ class Service:
     def run(self) -> None:
         """Watch until a signal says stop; raise UsageError where another service has the same state, or the address."""
         settings = self._settings
-        with _only_one(settings.state), Served(settings.http.listen, settings.state, self._pulse) as served:
-            told = _signals(signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
+        with only_one(settings.state), Served(settings.http.listen, settings.state, self._pulse) as served:
+            told = signals(signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
             self._log.info("started", config=str(self._path), pid=os.getpid(), http=str(served.address), **self._plan())
             self._configure()
             self._schedule()
@@ -93,16 +89,16 @@ class Service:
 
         It waits for times of day: an hour that the clock is set back would be an hour without a look.
         """
-        offset = _offset()
+        offset = clock_offset()
         for number in told:
             if number in {signal.SIGTERM, signal.SIGINT}:
                 return
             if number == signal.SIGHUP:
                 self._reload()
-            elif abs(_offset() - offset) > _DRIFT:
-                self._log.info("the clock was set", seconds=round(_offset() - offset))
+            elif abs(clock_offset() - offset) > _DRIFT:
+                self._log.info("the clock was set", seconds=round(clock_offset() - offset))
                 self._schedule()
-            offset = _offset()
+            offset = clock_offset()
 
     def _schedule(self) -> None:
         tick = min(_TICK, self._settings.schedule.poll)
@@ -292,57 +288,5 @@ class Service:
         }
 
 
-def log_to_stderr() -> None:
-    """Write one line an event: for people on a terminal, as JSON elsewhere."""
-    shown = structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer()
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.dict_tracebacks,
-            shown,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
-    logging.getLogger("apscheduler").setLevel(logging.ERROR)  # a pass that takes longer than its interval is no news
-    logging.getLogger("slack_sdk").setLevel(logging.CRITICAL)  # what it could not do is told by whoever asked it to
-
-
 def _now() -> datetime:
     return datetime.now(UTC)
-
-
-def _offset() -> float:
-    """Return how far the clock is ahead of one that nobody sets, in seconds."""
-    return time.time() - time.monotonic()
-
-
-def _signals(*numbers: signal.Signals) -> Iterator[int | None]:
-    """Take signals from now on, and return an iterator that waits for the next one; None now and then, for none.
-
-    The interpreter itself writes them into a pipe: whichever thread they reach and whatever this one does just then,
-    none is missed.
-    """
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    signal.set_wakeup_fd(writing)
-    for number in numbers:
-        signal.signal(number, lambda *_: None)
-    return (os.read(reading, 1)[0] if select([reading], [], [], _GLANCE)[0] else None for _ in count())
-
-
-@contextmanager
-def _only_one(state: Path) -> Iterator[None]:
-    """Hold the state folder for this process; raise UsageError that names the process which has it."""
-    state.mkdir(parents=True, exist_ok=True)
-    with (state / _LOCK).open("a+", encoding="ascii") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.seek(0)
-            raise UsageError(f"{state}: another watcher (process {lock.read().strip()}) runs on this state") from None
-        lock.truncate(0)
-        lock.write(f"{os.getpid()}\n")
-        lock.flush()
-        yield
