@@ -45,7 +45,8 @@ def test_short_and_long_intervals_fail_in_proportion():
         (Look(at=NOW + timedelta(days=900)), True),
         (Look(at=NOW - 2 * POLL, not_before=NOW + timedelta(minutes=1)), False),
         (Look(at=NOW - 2 * POLL, not_before=NOW - timedelta(minutes=1)), True),
-        (Look(at=NOW - 2 * POLL, not_before=NOW + timedelta(days=2)), True),
+        (Look(at=NOW - 2 * POLL, not_before=NOW + timedelta(days=9)), False),
+        (Look(at=NOW - timedelta(days=1, minutes=1), not_before=NOW + timedelta(days=9)), True),
     ],
 )
 def test_when_an_interval_is_over(look, expected):

@@ -17,7 +17,7 @@ _LONGEST = timedelta(hours=1)
 """How long an upstream that fails is left alone at most, where the usual interval is not longer anyway."""
 _MOST_DOUBLINGS = 16
 _FURTHEST = timedelta(days=1)
-"""A server that asks for a longer pause than this is asked nevertheless."""
+"""A server that asks for a longer pause than this is asked after it nevertheless."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ def is_over(look: Look | None, interval: timedelta, subject: str, now: datetime)
     """
     if look is None or look.at > now:
         return True
-    if look.not_before and now < look.not_before <= now + _FURTHEST:
+    if look.not_before and now < min(look.not_before, look.at + _FURTHEST):
         return False
     return now - look.at >= interval * _share(f"{subject} {look.at.isoformat()}")
 

@@ -142,10 +142,12 @@ def test_an_answer_that_does_not_arrive_is_told(slack, message, listening):
 
 
 def test_a_click_that_fails_is_told(slack, message, listening):
-    """With its reason; the next click is another one."""
+    """To us with its reason, to who clicked without; the next click is another one."""
     listening.refusal = RuntimeError("the disk is full\x1b[2J")
     slack.click(message, Action.ACKNOWLEDGE)
     assert "a click in Slack by dana (U1) failed: the disk is full[2J" == listening.troubles.get(timeout=SOON)
+    _, told = slack.told.get(timeout=SOON)
+    assert told["text"].startswith("Nothing changed")
     listening.clicks.get()
     listening.refusal = None
     nothing_but(slack, message, listening)

@@ -164,6 +164,7 @@ class Buttons:
                 self._answer(click, str(error))
             except Exception as error:  # noqa: BLE001 - told, and the next click is another one
                 self._trouble(f"a click in Slack by {click.by} failed: {safe(str(error)) or type(error).__name__}")
+                self._answer(click, "Nothing changed: something went wrong here. Try again, or ask who runs watcher.")
 
     def _answer(self, click: Click, words: str) -> None:
         """Tell the person who clicked, and nobody else, why nothing changed."""
