@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pytest
 import stamina
+from hypothesis import HealthCheck, settings
 
 from watcher.demo.drawing import draw
 from watcher.demo.server import Fault, GitServer
 from watcher.model import Oid
+
+# How fast the machine is, and what else it does just now, is no defect of ours.
+settings.register_profile("watcher", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("watcher")
 
 
 @dataclass

@@ -9,13 +9,20 @@ from hypothesis import strategies as st
 
 from tests.strategies import concerns, findings, times
 from watcher.errors import UsageError
-from watcher.findings import acknowledge, dismiss, dismissed, reconcile, reopen, snooze, unseen
+from watcher.findings import acknowledge, dismiss, dismissed, reconcile, reopen, snooze
 from watcher.model import Concern, Event, EventKind, Finding, Kind, Severity, State, oid
 
 MONDAY = datetime(2026, 8, 17, 9, tzinfo=UTC)
 TUESDAY, WEDNESDAY, THURSDAY = (MONDAY + timedelta(days=days) for days in (1, 2, 3))
 FIRST, SECOND = oid("1" * 40), oid("2" * 40)
 UPSTREAM = "https://example.org/one"
+
+
+def unseen(*, pins=(), upstreams=()):
+    """Return the answer of a pass that could not observe these pins and upstreams."""
+    return lambda concern: concern.pin in pins or concern.upstream in upstreams
+
+
 ALL_SEEN = unseen()
 
 

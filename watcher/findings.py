@@ -43,12 +43,6 @@ def reconcile(
     return tuple(finding for finding, _ in steps), tuple(events)
 
 
-def unseen(*, pins: Iterable[str] = (), upstreams: Iterable[str] = ()) -> Callable[[Concern], bool]:
-    """Return the answer to give to `reconcile` where these pins and upstreams could not be observed."""
-    lost_pins, lost_upstreams = frozenset(pins), frozenset(upstreams)
-    return lambda concern: concern.pin in lost_pins or concern.upstream in lost_upstreams
-
-
 def acknowledge(finding: Finding, now: datetime, note: str = "", by: str = "") -> tuple[Finding, Event]:
     """Take note of a finding: it no longer counts, until it is over or grows more severe."""
     _refuse_resolved(finding, "acknowledge")

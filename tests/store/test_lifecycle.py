@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import findings, times
 from watcher.errors import StoreError
-from watcher.findings import acknowledge, reconcile, unseen
+from watcher.findings import acknowledge, reconcile
 from watcher.model import Concern, Event, EventKind, Finding, Kind, Severity, State, oid
 from watcher.store import Message, Owed, Store
 
@@ -41,7 +41,9 @@ def concern(key="pin-unreachable cuda", severity=Severity.HIGH):
 
 
 def first_pass():
-    return reconcile([], [concern(), concern("pin-floating rocm")], unknown=unseen(), now=NOW, is_first=lambda _: True)
+    return reconcile(
+        [], [concern(), concern("pin-floating rocm")], unknown=lambda _: False, now=NOW, is_first=lambda _: True
+    )
 
 
 def slack(event):
@@ -97,7 +99,9 @@ def test_acknowledgement_between_passes_is_kept(tmp_path):
         shell.commit_pass([acknowledged], [event], [], LATER)
         with service.atomic():
             seen = [it.concern for it in found]
-            after, told = reconcile(service.findings(), seen, unknown=unseen(), now=LAST, is_first=lambda _: False)
+            after, told = reconcile(
+                service.findings(), seen, unknown=lambda _: False, now=LAST, is_first=lambda _: False
+            )
             service.commit_pass(after, told, [], LAST)
         assert acknowledged == shell.finding(found[0].key)
 

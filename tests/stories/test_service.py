@@ -22,7 +22,7 @@ from watcher.store import Store
 
 PROGRAM = Path(sys.executable).with_name("watcher")
 PICTURE = "A---B---F---C   (main)"
-LONG = 30
+LONG = 60
 """Seconds to wait for what should come at once."""
 
 
