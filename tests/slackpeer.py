@@ -7,6 +7,7 @@ import json
 import textwrap
 import threading
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
@@ -126,8 +127,9 @@ class SlackPeer:
         for name, value in reply.headers.items():
             request.send_header(name, value)
         request.send_header("Content-Length", str(len(body)))
-        request.end_headers()
-        request.wfile.write(body)
+        with suppress(ConnectionError):  # whoever asked was killed meanwhile
+            request.end_headers()
+            request.wfile.write(body)
 
     def _own(self, path, method, authorization, message):
         """Return what it answers unless it was told what to say."""

@@ -106,6 +106,9 @@ def test_what_strangers_wrote_is_shown_and_not_obeyed(store, settings, slack, ho
         (Reply(status=429, body="{}", headers={"Retry-After": "soon"}), timedelta(seconds=30)),
         (Reply(status=503, body="{}"), timedelta(seconds=30)),
         (Reply(status=502, body="<html>bad gateway</html>"), timedelta(seconds=30)),
+        (Reply(status=200, body="<html>please log in</html>"), timedelta(seconds=30)),
+        (Reply(status=200, body='"x"'), timedelta(seconds=30)),
+        (Reply(status=200, body="null"), timedelta(seconds=30)),
         (Reply(status=503, body="{}", headers={"Transfer-Encoding": "chunked"}), timedelta(seconds=30)),
         (Reply(status=403, body="{}"), timedelta(hours=1)),
     ],
@@ -115,7 +118,7 @@ def test_a_busy_slack_is_asked_again(store, settings, slack, reply, wait):
     owe(store, settings, "one", "two")
     slack.replies.put(reply)
     [trouble] = deliver(store, channels(settings), NOW)
-    assert trouble.startswith("slack: Slack ")
+    assert trouble.startswith(("slack: Slack ", "slack: what answers under Slack's address is not Slack"))
     assert () == deliver(store, channels(settings), NOW + wait - timedelta(seconds=1))
     assert [] == arrived(slack)
     deliver(store, channels(settings), NOW + wait)
@@ -133,6 +136,20 @@ def test_the_wait_doubles(store, settings, slack):
         waits.append((message.next_try_at - at).total_seconds())
         at = message.next_try_at
     assert [30, 60, 120, 240, 480, 960, 1920, 3600, 3600] == waits
+
+
+def test_what_slack_puts_off_makes_no_wait_longer(store, settings, slack):
+    """It named the time itself: the next failure is a first one."""
+    owe(store, settings, "one")
+    at = NOW
+    for _ in range(5):
+        slack.replies.put(Reply(status=429, body="{}", headers={"Retry-After": "7"}))
+        deliver(store, channels(settings), at)
+        at += timedelta(seconds=7)
+    slack.replies.put(Reply(status=503, body="{}"))
+    deliver(store, channels(settings), at)
+    [message] = store.outbox()
+    assert timedelta(seconds=30) == message.next_try_at - at
 
 
 @pytest.mark.parametrize("reason", ["token_revoked", "invalid_auth", "channel_not_found", "is_archived"])

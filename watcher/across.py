@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from watcher.assess import Assessment
+from watcher.assess import LOST, Assessment
 from watcher.config import Settings
 from watcher.downstreams import Found
 from watcher.due import observable
@@ -209,12 +209,10 @@ def unknowns(found: Found, looked: Looked) -> Callable[[Concern], bool]:
     manifest alone.
     """
     there = {pin.id for pin in found.pins}
-    unjudged = {
-        name
-        for it in looked.assessments.values()
-        for name, said in it.reachability.items()
-        if said.cls is ReachabilityClass.UNKNOWN
-    }
+    classes = {name: said.cls for it in looked.assessments.values() for name, said in it.reachability.items()}
+    unjudged = {name for name, cls in classes.items() if cls is ReachabilityClass.UNKNOWN}
+    lost = {name for name, cls in classes.items() if cls in LOST}
+    halved = {pin.upstream for pin in found.pins if pin.id in lost}
     watched = observable(found.pins)
     unread = tuple(f"{name}:" for name in found.unread)
 
@@ -227,6 +225,11 @@ def unknowns(found: Found, looked: Looked) -> Callable[[Concern], bool]:
             return True
         if concern.kind is Kind.PIN_FLOATING:
             return False
+        # A pin that is lost is not judged for fixes: what it lacked, it lacks.
+        if (concern.kind is Kind.FIX_AVAILABLE and concern.pin in lost) or (
+            concern.kind is Kind.VARIANT_DRIFT and concern.upstream in halved
+        ):
+            return True
         return concern.upstream in looked.unobserved or concern.pin in unjudged
 
     return unknown

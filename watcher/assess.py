@@ -13,7 +13,7 @@ from watcher.model import ChangedPath, Oid, Pin, Reachability, ReachabilityClass
 from watcher.observation import Materials, Observation
 from watcher.upstream.mirror import Mirror
 
-_LOST = {
+LOST = {
     ReachabilityClass.ORPHANED,
     ReachabilityClass.SERVED_ONLY,
     ReachabilityClass.GONE,
@@ -51,7 +51,7 @@ def assess(
     """Return all judgements of one upstream; `tracked` branches and `scope` as configured, `dismissed` by people."""
     mine = tuple(pins)
     reach = {pin.id: reachability(pin, seen, tracked) for pin in mine}
-    alive = tuple(pin for pin in mine if reach[pin.id].cls not in _LOST)
+    alive = tuple(pin for pin in mine if reach[pin.id].cls not in LOST)
     surveyed = survey(seen, alive, tracked)
     had = Materials(paths=_altered(mirror, surveyed))
     found = candidates(seen, surveyed, had, scope)

@@ -75,7 +75,7 @@ def deliver(store: Store, ways: Channels, now: datetime) -> tuple[str, ...]:
             waiting.add(message.channel)
             again = error.again if isinstance(error, DeliveryError) else None
             wait = again or min(_FIRST * 2 ** min(message.attempts, 16), _LONGEST)
-            store.postponed(message.id, str(error), now + wait)
+            store.postponed(message.id, str(error), now + wait, is_failure=again is None)
         else:
             _mark(store, message, place, now)
     return tuple(f"{channel}: {reason}" for channel, reason in troubles.items())

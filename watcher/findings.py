@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from watcher.errors import UsageError
-from watcher.model import Concern, Event, EventKind, Finding, Kind, Oid, State, oid
+from watcher.model import Concern, Event, EventKind, Finding, Kind, Oid, Severity, State, oid
 
 Step = tuple[Finding, EventKind | None]
 """The finding as it is afterwards, and what to call what happened; None where nothing worth telling did."""
@@ -28,9 +28,10 @@ def reconcile(
 ) -> tuple[tuple[Finding, ...], tuple[Event, ...]]:
     """Return every finding as it stands after this pass, and the events that led there.
 
-    `unknown` answers whether nothing could be observed this time about what a known concern is about; it is asked only
-    where the concern is absent. `is_first` answers whether a concern comes of a first look, which makes its event part
-    of the baseline. Applying the result to the same concerns again gives no event.
+    `unknown` answers whether nothing could be observed this time about what a concern is about: then its absence ends
+    nothing, and its presence changes nothing. `is_first` answers whether a concern comes of a first look, which makes
+    its event part of the baseline; `reason` says why what is over is over. Applying the result to the same concerns
+    again gives no event.
     """
     new = _loudest(concerns)
     steps = [_step(finding, new.pop(finding.key, None), unknown=unknown, now=now, reason=reason) for finding in known]
@@ -105,12 +106,17 @@ def _loudest(concerns: Iterable[Concern]) -> dict[str, Concern]:
 def _step(
     finding: Finding, concern: Concern | None, *, unknown: Callable[[Concern], bool], now: datetime, reason: Reason
 ) -> Step:
-    """Return the one step that a known finding takes in this pass."""
+    """Return the one step that a known finding takes in this pass.
+
+    What half a look would change (that one side floats is in the files, how bad that is nobody sees) stays as it was.
+    """
     if concern is not None:
-        return _seen(finding, concern, now)
-    if finding.state is State.RESOLVED:
+        is_half_seen = finding.state is not State.RESOLVED and unknown(concern)
+        if not (is_half_seen and _weight(concern) != _weight(finding.concern)):
+            return _seen(finding, concern, now)
+    elif finding.state is State.RESOLVED:
         return finding, None
-    if not unknown(finding.concern) and _is_over(finding):
+    elif not unknown(finding.concern) and _is_over(finding):
         return _resolved(finding, now, reason)
     # A snooze runs out by the clock: whoever asked to be reminded is reminded, though we could not look today.
     if _has_slept(finding, now):
@@ -130,9 +136,14 @@ def _seen(finding: Finding, concern: Concern, now: datetime) -> Step:
     if concern.severity.rank > finding.concern.severity.rank:
         # Whoever silenced it, silenced something less severe.
         return _louder(fresh, now), EventKind.CHANGED
-    if (concern.severity, concern.target) != (finding.concern.severity, finding.concern.target):
+    if _weight(concern) != _weight(finding.concern):
         return replace(fresh, changed_at=now), EventKind.CHANGED
     return fresh, None
+
+
+def _weight(concern: Concern) -> tuple[Severity, Oid | None]:
+    """Return what is worth telling when it changes."""
+    return concern.severity, concern.target
 
 
 def _louder(finding: Finding, now: datetime) -> Finding:

@@ -79,7 +79,7 @@ def test_silence(slack, monkeypatch):
         (Reply(status=503, body="<html>no</html>"), "Slack has trouble: 503", None),
         (refused("fatal_error"), "Slack has trouble: fatal_error", None),
         (refused("token_revoked"), "Slack refuses: token_revoked", timedelta(hours=1)),
-        (refused("<!channel> this is no word of Slack's"), "Slack refuses: 200", timedelta(hours=1)),
+        (refused("<!channel> this is no word of Slack's"), "is not Slack", None),
     ],
 )
 def test_trouble(slack, reply, words, again):

@@ -21,7 +21,8 @@ from watcher.report.blocks import Post
 API = "https://slack.com/api/"
 _TIMEOUT = 20
 """Seconds for one message."""
-NETWORK = (OSError, ValueError, HTTPException, SlackClientError)
+_STRANGER = "what answers under Slack's address is not Slack"
+NETWORK = (OSError, ValueError, AttributeError, HTTPException, SlackClientError)
 """What goes wrong before there is an answer, or with one that is none of Slack's."""
 _HOUR = timedelta(hours=1)
 _UNFIT = {"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_too_long", "no_text"}
@@ -88,11 +89,15 @@ class Webhook:
             raise of_network(error) from None
         if answer.status_code != HTTPStatus.OK:
             raise _trouble(answer.status_code, answer.body.strip()[:100], answer.headers)
+        if answer.body.strip() != "ok":  # a login page, say, of a network that lets nobody out
+            raise DeliveryError(_STRANGER)
 
 
 def of_answer(response: Any) -> DeliveryError:
     """Return what an answer that refuses means for whoever asked."""
     said = str(response.data.get("error") or "") if isinstance(response.data, dict) else ""
+    if response.status_code == HTTPStatus.OK and not said.isidentifier():
+        return DeliveryError(_STRANGER)
     # Where slack-sdk found no JSON, it quotes here what it found.
     return _trouble(response.status_code, said if said.isidentifier() else str(response.status_code), response.headers)
 

@@ -210,12 +210,13 @@ class Lifecycle(Database):
             storable(but),
         )
 
-    def postponed(self, message: int, reason: str, next_try_at: datetime) -> None:
-        """Mark a try as failed, to be made again."""
+    def postponed(self, message: int, reason: str, next_try_at: datetime, *, is_failure: bool = True) -> None:
+        """Mark a try as failed, to be made again; one that the other side merely put off is not counted."""
         self._mark(
             message,
-            "UPDATE outbox SET attempts = attempts + 1, reason = ?, next_try_at = ?"
+            "UPDATE outbox SET attempts = attempts + ?, reason = ?, next_try_at = ?"
             " WHERE delivered_at IS NULL AND id = ?",
+            int(is_failure),
             storable(reason),
             stamp(next_try_at),
         )
