@@ -22,6 +22,9 @@ bench-judgement: .venv/developing ## measure the judgement against known answers
 	@test -d "$(REPOS)" || { echo "name a folder of bare repositories: make bench-judgement REPOS=..." >&2; exit 1; }
 	$(BIN)/python benchmarks/bench_judgement.py "$(REPOS)" $(ARGS)
 
+soak: .venv/developing ## an hour of the service in a minute or ten, with faults and kills; ARGS="--seed 2 --speed 6"
+	$(BIN)/python -m tests.soak.run $(ARGS)
+
 format: .venv/developing ## put the code into the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -45,4 +48,4 @@ clean: ## remove what was made here, but not state/
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $@ .venv/installed
 
-.PHONY: help demo test lint bench-judgement format dev clean
+.PHONY: help demo test lint bench-judgement soak format dev clean
