@@ -158,11 +158,25 @@ def reasons(
             return "not a fix", None
         assessment = looked.assessments.get(concern.upstream or "")
         reach = assessment.reachability.get(concern.pin or "") if assessment else None
+        if assessment and _is_about_lost(concern, assessment):
+            return "a pin of it is reachable from nothing now, and is not judged until it is moved", None
         if reach and concern.kind in {Kind.PIN_UNREACHABLE, Kind.PIN_ABSENT, Kind.PIN_ON_PULL_ONLY}:
             return f"it is reachable again: {reach.detail}", None
         return "it no longer holds", None
 
     return reason
+
+
+def _is_about_lost(concern: Concern, assessment: Assessment) -> bool:
+    """Answer whether nothing is said of fixes any more only because a pin was lost."""
+    lost = {name for name, said in assessment.reachability.items() if said.cls in LOST}
+    match concern.kind:
+        case Kind.FIX_AVAILABLE:
+            return concern.pin in lost
+        case Kind.VARIANT_DRIFT:
+            return bool(lost)
+        case _:
+            return False
 
 
 def _moved_words(it: Moved) -> str:
@@ -209,10 +223,12 @@ def unknowns(found: Found, looked: Looked) -> Callable[[Concern], bool]:
     manifest alone.
     """
     there = {pin.id for pin in found.pins}
-    classes = {name: said.cls for it in looked.assessments.values() for name, said in it.reachability.items()}
-    unjudged = {name for name, cls in classes.items() if cls is ReachabilityClass.UNKNOWN}
-    lost = {name for name, cls in classes.items() if cls in LOST}
-    halved = {pin.upstream for pin in found.pins if pin.id in lost}
+    unjudged = {
+        name
+        for it in looked.assessments.values()
+        for name, said in it.reachability.items()
+        if said.cls is ReachabilityClass.UNKNOWN
+    }
     watched = observable(found.pins)
     unread = tuple(f"{name}:" for name in found.unread)
 
@@ -225,11 +241,6 @@ def unknowns(found: Found, looked: Looked) -> Callable[[Concern], bool]:
             return True
         if concern.kind is Kind.PIN_FLOATING:
             return False
-        # A pin that is lost is not judged for fixes: what it lacked, it lacks.
-        if (concern.kind is Kind.FIX_AVAILABLE and concern.pin in lost) or (
-            concern.kind is Kind.VARIANT_DRIFT and concern.upstream in halved
-        ):
-            return True
         return concern.upstream in looked.unobserved or concern.pin in unjudged
 
     return unknown
