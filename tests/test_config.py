@@ -47,6 +47,9 @@ severities: {pin-floating: medium}
 fail_on: high
 slack: {channel: "#gpu-images", token: env:SLACK_BOT_TOKEN}
 email: {smtp: "smtp://localhost:25", from: watcher@example.org, to: [gpu-images@example.org]}
+forges:
+  github.com: {token: env:GITHUB_TOKEN}
+  git.acme.com: {kind: gitlab, api: "https://git.acme.com/api/v4", token: file:token}
 """
 
 
@@ -447,8 +450,8 @@ def test_an_empty_file_shows_the_smallest_one(mistakes, text):
             "shedule: {}",
             (
                 "3: expected one of the keys downstreams, pins, upstreams, patterns, relatives, drift, schedule, "
-                "patience, state, rewrites, severities, fail_on, slack, routes, email, http, found 'shedule'; did you "
-                "mean schedule?"
+                "patience, state, rewrites, severities, fail_on, slack, routes, email, http, forges, bumps, found "
+                "'shedule'; did you mean schedule?"
             ),
         ),
         (
@@ -644,6 +647,9 @@ CANARY = "cAnArY5"
         f"slack: {{channel: C1, token: env:A, tokn: xoxb-{CANARY}}}",
         f"email: {{smtp: 'smtp://user:{CANARY}@h.org', from: a@b.c, to: d@e.f}}",
         f"email: {{smtp: 'smtp://h.org', from: a@b.c, to: d@e.f, password: {CANARY}}}",
+        f"forges: {{github.com: {{token: ghp-{CANARY}}}}}",
+        f"forges: {{github.com: {{api: 'https://{CANARY}@h.org/api'}}}}",
+        f"forges: {{'{CANARY}@github.com': {{}}}}",
         f"pins: [{{upstream: 'https://user:{CANARY}@h.org/o/n', ref: v1}}]",
         f"pins: [{{upstream: 'https://{CANARY}@h.org/o/n', ref: v1}}]",
         f"pins: [{{upstream: 'https://user:a/{CANARY}@h.org/o/n', ref: v1}}]",
@@ -693,6 +699,47 @@ def test_a_secret_that_is_not_there_is_an_error(tmp_path):
         Secret(source="file", name=str(tmp_path / "gone")).reveal({}, Path.read_text)
 
 
+# --- forges ----------------------------------------------------------------------------------------------------------
+
+
+def test_forges(read, tmp_path):
+    """Each host has its kind, its API and the place of its token, as written or by default."""
+    settings = read(WHOLE)
+    assert [
+        ("github.com", "github", "https://api.github.com", "env:GITHUB_TOKEN"),
+        ("git.acme.com", "gitlab", "https://git.acme.com/api/v4", f"file:{tmp_path / 'token'}"),
+        ("codeberg.org", "gitea", "https://codeberg.org/api/v1", "None"),
+    ] == [
+        (it.host, it.kind, it.api, str(it.token))
+        for host in ("github.com", "git.acme.com", "codeberg.org")
+        if (it := settings.forge(f"https://{host}/o/n"))
+    ]
+    assert settings.forge("https://git.example.org/o/n") is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("git.acme.com: {}", "expected the kind github, gitlab or gitea for forges.git.acme.com, found none"),
+        ("git.acme.com: {kind: bitbucket}", "expected one of github, gitlab, gitea for forges.git.acme.com.kind"),
+        (
+            "git.acme.com: {knd: gitlab}",
+            "expected one of the keys kind, api, token for forges.git.acme.com, found 'knd'",
+        ),
+        ("GitHub.com: {}", "expected a host such as github.com or git.acme.com:8443"),
+        ("https://github.com: {}", "expected a host such as github.com or git.acme.com:8443"),
+        ("github.com/acme: {}", "expected a host such as github.com or git.acme.com:8443"),
+        ("github.com: {api: api.github.com}", "expected an address such as https://git.acme.com/api/v4"),
+        ("github.com: {api: 'ssh://github.com/api'}", "expected an address such as https://git.acme.com/api/v4"),
+        ("github.com: {api: 'https://github.com/api?a=b'}", "expected an address such as https://git.acme.com/api/v4"),
+    ],
+)
+def test_forges_that_are_none(mistakes, entry, message):
+    """What is wrong is said at its line."""
+    found = mistakes(with_downstream(f"forges:\n  {entry}\n"))
+    assert any(line.startswith("config.yaml:4: ") and message in line for line in found), found
+
+
 # --- the schema for editors ------------------------------------------------------------------------------------------
 
 
@@ -710,6 +757,7 @@ def test_the_schema_takes_the_examples():
         "shedule: {}",
         "schedule: {poll: soon}",
         "slack: {channel: C1, token: xoxb-1}",
+        "forges: {github.com: {kind: bitbucket}}",
         "severities: {pin-abset: high}",
         "pins: [{upstream: https://h.org/a}]",
         "pins: [{upstream: https://h.org/a, ref: v1, variant: ''}]",

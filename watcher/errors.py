@@ -5,13 +5,16 @@ WatcherError
 ├── UsageError         the command line names something that is not there
 ├── UnobservedError    what was asked about could not be looked at
 ├── GitError           the git program failed; `.retryable` says whether trying again can help
+├── EditError          a manifest cannot be edited as asked; nothing was written
 ├── DeliveryError      a message could not be sent; `.again` and `.is_final` say what to do with it
+├── ForgeError         a forge refuses or cannot answer; `.kind` says why, `.again` when to ask again
 └── StoreError         the state database cannot be opened or is from a newer version
 
 Expected trouble with an upstream is no exception but a value: `model.Unobserved`.
 """
 
 from datetime import timedelta
+from typing import Literal
 
 
 class WatcherError(Exception):
@@ -42,6 +45,10 @@ class GitError(WatcherError):
         self.returncode = returncode
 
 
+class EditError(WatcherError):
+    """A manifest cannot be edited as asked; the message says where and what to do instead, and nothing was written."""
+
+
 class DeliveryError(WatcherError):
     """A message could not be sent.
 
@@ -52,6 +59,28 @@ class DeliveryError(WatcherError):
         super().__init__(message)
         self.again = again
         self.is_final = is_final
+
+
+class ForgeError(WatcherError):
+    """A forge refuses, or cannot answer; the message says what a person can do about it.
+
+    `kind` is `unauthorised` (no token, or a wrong one), `forbidden` (the token may not), `missing` (or private),
+    `archived`, `protected` (a branch), `duplicate`, `limited` (asked too often), `busy` (it may work later) or `unfit`
+    (it can never work as it was asked). `again` is how long to wait, where that is told.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: Literal[
+            "unauthorised", "forbidden", "missing", "archived", "protected", "duplicate", "limited", "busy", "unfit"
+        ],
+        again: timedelta | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.again = again
 
 
 class StoreError(WatcherError):

@@ -12,7 +12,7 @@ from watcher.model import Oid
 
 def file_url(repository: str | None, commit: Oid, path: str, line: int | None = None) -> str | None:
     """Return where a line of a file at a commit is shown; `repository` is a normalised address."""
-    match _forge(repository):
+    match forge_of(repository):
         case "github":
             middle = f"blob/{commit}"
         case "gitlab":
@@ -26,24 +26,24 @@ def file_url(repository: str | None, commit: Oid, path: str, line: int | None = 
 
 def commit_url(repository: str | None, commit: Oid) -> str | None:
     """Return where a commit is shown."""
-    forge = _forge(repository)
+    forge = forge_of(repository)
     return f"{repository}/{'-/' if forge == 'gitlab' else ''}commit/{commit}" if forge else None
 
 
 def compare_url(repository: str | None, older: Oid, newer: Oid) -> str | None:
     """Return where the commits between two are shown."""
-    forge = _forge(repository)
+    forge = forge_of(repository)
     return f"{repository}/{'-/' if forge == 'gitlab' else ''}compare/{older}...{newer}" if forge else None
 
 
 def pull_url(repository: str | None, number: int) -> str | None:
     """Return where a pull or merge request is shown."""
-    part = {"github": "pull", "gitlab": "-/merge_requests", "gitea": "pulls"}.get(_forge(repository) or "")
+    part = {"github": "pull", "gitlab": "-/merge_requests", "gitea": "pulls"}.get(forge_of(repository) or "")
     return f"{repository}/{part}/{number}" if part else None
 
 
-def _forge(repository: str | None) -> str | None:
-    """Return which software serves a repository, as far as the host's name tells."""
+def forge_of(repository: str | None) -> str | None:
+    """Return which software serves a repository, as far as the host's name tells: github, gitlab, gitea."""
     if repository is None or not repository.startswith("https://"):
         return None
     host = repository.split("/")[2]

@@ -34,6 +34,7 @@ _HOURS = re.compile(r"([0-9]{2}:[0-9]{2}) *- *([0-9]{2}:[0-9]{2})")
 _LISTEN = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[A-Za-z0-9_.-]+)):(?P<port>[0-9]{1,5})")
 _LAST_PORT = 65535
 _PATH = re.compile(r"[/.~]")
+_HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 _CREDENTIALS = re.compile(r"^(?!ssh:)\w+://.*@|:[^/@][^@]*@", re.IGNORECASE)
 
 
@@ -204,6 +205,24 @@ def _destination(value: str) -> str:
     return value
 
 
+def _host(value: str) -> str:
+    if not _HOST.fullmatch(value):
+        hint = "write it in lower case, without a scheme or a path"
+        found = "text with an @ (not shown, it may be a secret)" if "@" in value else None
+        raise wrong("a host such as github.com or git.acme.com:8443", found=found, hint=hint)
+    return value
+
+
+def _api(value: str) -> str:
+    expected = "an address such as https://git.acme.com/api/v4"
+    if not value.lower().startswith(("https://", "http://")):
+        raise wrong(expected)
+    # A host alone is no address of a repository, but it may be one of an API.
+    if reason := refusal(f"{value.rstrip('/')}/x"):
+        raise wrong(expected, hint=reason)
+    return value.rstrip("/")
+
+
 def _mail_server(value: str) -> str:
     if re.search(r"@|\?", value):
         raise wrong("smtp://host:port or smtps://host:port", hint="give user and password by their own keys")
@@ -283,6 +302,9 @@ Texts = Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(as_list
 """One text, or a list of them."""
 Refs = Annotated[tuple[Ref, ...], Field(min_length=1), BeforeValidator(as_list, json_schema_input_type=_OneOrMore)]
 
+Host = Annotated[str, AfterValidator(_host)]
+"""A host, with its port where that is not the usual one."""
+Api = Annotated[str, AfterValidator(_api)]
 MailServer = Annotated[str, AfterValidator(_mail_server)]
 MailAddress = Annotated[str, AfterValidator(_mail_address)]
 MailAddresses = Annotated[

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -11,18 +12,21 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
 
-from watcher.address import last_component, one_spelling
+from watcher import web
+from watcher.address import host, last_component, one_spelling
 from watcher.config.document import Loc, quoted
 from watcher.config.expression import PatternError, check
 from watcher.config.fields import (
     Address,
     Aligned,
+    Api,
     Destination,
     Digest,
     DigestTime,
     Distinct,
     Duration,
     Endpoint,
+    Host,
     Hours,
     Listen,
     Location,
@@ -42,6 +46,7 @@ from watcher.config.fields import (
 )
 from watcher.config.glob import is_match
 from watcher.config.mistakes import Context, wrong
+from watcher.config.secret import Secret
 from watcher.model import Kind, Severity
 
 SMALLEST = """\
@@ -318,6 +323,71 @@ class Email(_Model):
     """Where its password is: env:NAME or file:PATH, never the password itself."""
 
 
+class BumpWay(StrEnum):
+    """What the service does of itself about a fix that a pin lacks."""
+
+    OFF = "off"
+    ISSUE = "issue"
+    """It opens an issue in the downstream, one for each bump, and keeps it up to date."""
+    PULL_REQUEST = "pull-request"
+    """It pushes a branch with the bump to the downstream, and opens a pull request."""
+
+
+class Bumps(_Model):
+    """What `watcher run` does about fixes that pins lack, by severity; nothing unless it is asked for."""
+
+    critical: BumpWay = BumpWay.OFF
+    """off, issue or pull-request, for findings of this severity."""
+    high: BumpWay = BumpWay.OFF
+    """The same for high ones."""
+    medium: BumpWay = BumpWay.OFF
+    """The same for medium ones."""
+    low: BumpWay = BumpWay.OFF
+    """The same for low ones."""
+    at_most: Annotated[int, Field(ge=1)] = 5
+    """How many of ours may be open in one downstream; what is more waits."""
+
+    def way(self, severity: Severity) -> BumpWay:
+        """Return what is done about a finding of a severity."""
+        return BumpWay(getattr(self, severity))
+
+
+def _bumps(value: Any) -> Any:
+    return {"critical": value, "high": value, "medium": value} if isinstance(value, str) else value
+
+
+class ForgeKind(StrEnum):
+    """Which software a forge runs, and so which API it has."""
+
+    GITHUB = "github"
+    """GitHub, and GitHub Enterprise on a host of one's own."""
+    GITLAB = "gitlab"
+    GITEA = "gitea"
+    """Gitea, and Forgejo."""
+
+
+class ForgeSetting(_Model):
+    """How to ask the forge on one host about pull requests and issues, and by which account."""
+
+    kind: ForgeKind | None = None
+    """github, gitlab or gitea (Forgejo too). Default: as the host's name tells."""
+    api: Api | None = None
+    """Where its API is, exactly: https://git.acme.com/api/v4. Default: the usual place, and `rewrites` are heeded."""
+    token: SecretPlace | None = None
+    """Where a token is: env:NAME or file:PATH, never the token itself. Without one, only what is public is read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgePlace:
+    """Where the API of a host is, with every default filled in."""
+
+    host: str
+    kind: ForgeKind
+    api: str
+    """Without a final `/`."""
+    token: Secret | None
+
+
 class Settings(_Model):
     """The whole configuration. Every key has a default, but something must be watched."""
 
@@ -356,6 +426,11 @@ class Settings(_Model):
     """The digest by mail: a server, a sender and recipients."""
     http: Http = Http()
     """Where `watcher run` answers over HTTP."""
+    forges: Mapping[Host, ForgeSetting] = Field(default_factory=dict)
+    """GitHub, GitLab, Gitea and Forgejo, by host: their API and a token. github.com is known without being named."""
+    bumps: Annotated[Bumps, BeforeValidator(_bumps, json_schema_input_type=BumpWay | Bumps)] = Bumps()
+    """What the service does of itself about fixes that pins lack: off (the default), issue or pull-request for all but
+    low ones; or a mapping from severities to one of them, and at_most."""
 
     @classmethod
     def _complete(cls, data: dict[str, Any], _folder: Path) -> dict[str, Any]:
@@ -376,6 +451,10 @@ class Settings(_Model):
             for number, route in enumerate(self.routes):
                 if route.to != (DIGEST,):
                     raise wrong("digest, or slack with a token", found=quoted(route.to[0]), at=("routes", number, "to"))
+        for name, entry in self.forges.items():
+            if entry.kind is None and _forge_kind(name) is None:
+                hint = "the host's name does not tell which software it runs"
+                raise wrong("the kind github, gitlab or gitea", found="none", hint=hint, at=("forges", name))
         return self
 
     @property
@@ -416,12 +495,41 @@ class Settings(_Model):
         longest = max(fitting, key=lambda source: len(self.rewrites[source]), default=None)
         return address if longest is None else longest + address[len(self.rewrites[longest]) :]
 
+    def forge(self, repository: str) -> ForgePlace | None:
+        """Return where the forge of a repository is asked; None for a plain git server, as far as is known."""
+        name = host(one_spelling(repository))
+        entry = self.forges.get(name) or ForgeSetting()
+        kind = entry.kind or _forge_kind(name)
+        if kind is None:
+            return None
+        # With the final `/`, which the left side of a rewrite mostly has.
+        api = entry.api or self.address(f"{_usual_api(kind, name)}/").rstrip("/")
+        return ForgePlace(host=name, kind=kind, api=api, token=entry.token)
+
     @property
     def allows_files(self) -> bool:
         """Answer whether the configuration itself names an address on this machine's file system."""
         named = (*self.rewrites.values(), *(pin.upstream for pin in self.pins))
         downstreams = (it.repository or "" for it in self.downstreams)
         return any(address.startswith("file:") for address in (*named, *downstreams))
+
+
+def _forge_kind(name: str) -> ForgeKind | None:
+    kind = web.forge_of(f"https://{name}/")
+    return None if kind is None else ForgeKind(kind)
+
+
+def _usual_api(kind: ForgeKind, name: str) -> str:
+    """Return where the API of a forge is when nobody moved it."""
+    match kind:
+        case ForgeKind.GITHUB if name == "github.com" or name.endswith(".ghe.com"):
+            return f"https://api.{name}"
+        case ForgeKind.GITHUB:
+            return f"https://{name}/api/v3"
+        case ForgeKind.GITLAB:
+            return f"https://{name}/api/v4"
+        case ForgeKind.GITEA:
+            return f"https://{name}/api/v1"
 
 
 def _begins(address: str, source: str) -> bool:

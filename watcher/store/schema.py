@@ -191,7 +191,22 @@ def m004_service(db: Database) -> None:
         db.execute(change)
 
 
-STEPS = (m001_upstreams, m002_lifecycle, m003_posts, m004_service)
+def m005_forges(db: Database) -> None:
+    """Add what forges answered, so that asking again costs them nothing where it is still so."""
+    db.execute(
+        """
+        CREATE TABLE replies (
+            address TEXT PRIMARY KEY,
+            etag TEXT NOT NULL,
+            body BLOB NOT NULL,
+            next TEXT NOT NULL,
+            at TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID
+        """
+    )
+
+
+STEPS = (m001_upstreams, m002_lifecycle, m003_posts, m004_service, m005_forges)
 """Every step, in order; their names are what a database remembers."""
 
 
