@@ -9,7 +9,7 @@ from watcher import pins as formats
 from watcher.address import normalise
 from watcher.config import OWN, Downstream, Settings, is_match
 from watcher.errors import GitError
-from watcher.model import Advertisement, Commit, Moved, Oid, Pin, Reading, Unobserved
+from watcher.model import Advertisement, Commit, Moved, Oid, Pin, Reading, RefKind, Unobserved
 from watcher.pins.checkout import Checkout, decoded, read
 from watcher.pins.patterns import Pattern, claims
 from watcher.pins.refkind import ref_kind
@@ -48,13 +48,24 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Read:
+class Files:
     """The files of one downstream as they are now."""
 
     checkout: Checkout
     commit: Oid | None = None
+    """The commit that they are of; of a folder, the one that is checked out. None without a repository."""
     prefix: str = ""
+    """The folder of the repository that was read, with `/` at its end; empty for all of it."""
     history: Mirror | None = None
+
+    def contents(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """Return the bytes of files of the commit; those that it does not have are left out."""
+        if self.history is None or self.commit is None:
+            return {}
+        held = self.history.files(self.commit)
+        blobs = {path: held[self.prefix + path] for path in paths if self.prefix + path in held}
+        read = self.history.read(blobs.values())
+        return {path: read[blob] for path, blob in blobs.items() if blob in read}
 
 
 def discover(
@@ -73,7 +84,7 @@ def discover(
     wanted = [it for it in settings.downstreams if due is None or it.name in due or it.name not in before]
     remote = dict.fromkeys(it.repository for it in wanted if it.repository)
     seen = advertisements(settings, remote, {}, progress) if remote else {}
-    extra = _patterns(settings)
+    extra = patterns(settings)
     results = {it.name: _files(it, settings, seen, extra) for it in wanted}
     readings = [Reading(name=OWN, pins=tuple(_own(settings)))] if settings.pins else []
     moved = [it for own in readings for it in _moves(before.get(OWN), own, None, now)]
@@ -81,7 +92,7 @@ def discover(
         match results.get(downstream.name):
             case None:
                 readings.append(before[downstream.name])
-            case _Read() as read_now:
+            case Files() as read_now:
                 readings.append(_reading(downstream, read_now, extra))
                 moved += _moves(before.get(downstream.name), readings[-1], read_now.history, now)
     return Found(
@@ -102,7 +113,14 @@ def scan(folder: Path) -> tuple[tuple[Pin, ...], tuple[str, ...], Mapping[str, i
     return tuple(formats.identify(found.pins, "")), warnings, checkout.skipped
 
 
-def _patterns(settings: Settings) -> tuple[Pattern, ...]:
+def files_of(settings: Settings, downstream: Downstream) -> Files | Unobserved:
+    """Return the files of one downstream as they are now."""
+    remote = [downstream.repository] if downstream.repository else []
+    seen = advertisements(settings, remote, {}, quiet) if remote else {}
+    return _files(downstream, settings, seen, patterns(settings))
+
+
+def patterns(settings: Settings) -> tuple[Pattern, ...]:
     """Return the patterns of the configuration, one for each glob of files."""
     return tuple(
         Pattern(files=files, regex=it.regex, upstream=it.upstream, variant=it.variant)
@@ -129,7 +147,7 @@ def _files(
     settings: Settings,
     seen: Mapping[str, Advertisement | Unobserved],
     extra: Sequence[Pattern],
-) -> _Read | Unobserved:
+) -> Files | Unobserved:
     """Read the files of one downstream."""
     if downstream.path is not None:
         if not downstream.path.is_dir():
@@ -148,12 +166,12 @@ def _files(
         return Unobserved(upstream=repository, reason=str(error))
 
 
-def _local(folder: Path, extra: Sequence[Pattern]) -> _Read:
+def _local(folder: Path, extra: Sequence[Pattern]) -> Files:
     checkout, at = local(folder, extra), head(folder)
     if at is None:
-        return _Read(checkout=checkout)
+        return Files(checkout=checkout)
     history = Repository(directory=at.directory, url="", partial=False)
-    return _Read(checkout=checkout, commit=at.commit, prefix=at.prefix, history=history)
+    return Files(checkout=checkout, commit=at.commit, prefix=at.prefix, history=history)
 
 
 def _remote(
@@ -162,7 +180,7 @@ def _remote(
     settings: Settings,
     advertisement: Advertisement,
     extra: Sequence[Pattern],
-) -> _Read | Unobserved:
+) -> Files | Unobserved:
     """Read a downstream's manifests at its branch, from its mirror."""
     branch = f"refs/heads/{downstream.branch}" if downstream.branch else advertisement.head
     tip = advertisement.tip(branch) if branch else None
@@ -183,7 +201,7 @@ def _remote(
     contents = mirror.read(wanted.values())
     texts = {path: decoded(contents[blob]) for path, blob in wanted.items() if blob in contents}
     checkout = Checkout(texts=texts, gitlinks=mirror.gitlinks(tip), origin=repository)
-    return _Read(checkout=checkout, commit=tip, history=mirror)
+    return Files(checkout=checkout, commit=tip, history=mirror)
 
 
 def _is_asked_for(path: str, downstream: Downstream, extra: Sequence[Pattern]) -> bool:
@@ -196,7 +214,7 @@ def _is_asked_for(path: str, downstream: Downstream, extra: Sequence[Pattern]) -
     return _claims(extra)(path) or downstream.manifest(path) is not None
 
 
-def _reading(downstream: Downstream, read_now: _Read, extra: Sequence[Pattern]) -> Reading:
+def _reading(downstream: Downstream, read_now: Files, extra: Sequence[Pattern]) -> Reading:
     """Return a downstream's pins in the manifests that the configuration wants, for the variants that it says."""
     checkout = read_now.checkout
     manifest = {path: downstream.manifest(path) for path in checkout.texts}
@@ -275,7 +293,7 @@ def _own(settings: Settings) -> Iterable[Pin]:
             name=it.name,
             upstream=it.upstream,
             ref=None if it.ref == "HEAD" else it.ref,
-            ref_kind=ref_kind(it.ref),
+            ref_kind=RefKind.DEFAULT_BRANCH if it.ref == "HEAD" else ref_kind(it.ref),
             file="config.yaml",
             line=it.line,
             variant=it.variant,

@@ -42,6 +42,17 @@ class Cost:
     after: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regression:
+    """A bug that a bump brings and that upstream repaired later."""
+
+    culprit: Oid
+    """The commit that brings it."""
+    repaired_by: str
+    """The fix that a target must have to be without it."""
+    said: str
+
+
 def wanted(pin: Pin, judgement: Judged) -> dict[str, Verdict]:
     """Return the fixes that a pin lacks and is, or may be, affected by: fix id → verdict."""
     return {
@@ -98,9 +109,9 @@ def propose(
         verdicts=tuple(lacking[name] for rung in rungs for name in rung.fixes),
         fast_forward=fast_forward,
         cautions=(
-            *(() if fast_forward else _losses(commit, seen, surveyed)),
-            *_cheaper(target, ladder, same),
-            *_regressions(target, commit, seen, judgement, repairs, ladder),
+            *(() if fast_forward else losses(commit, surveyed.lines[0].tip, seen)),
+            *cheaper(target, ladder, same),
+            *(it.said for it in regressions(target, commit, seen, judgement, repairs, ladder)),
         ),
     )
 
@@ -148,9 +159,9 @@ def _landed(commit: Oid, seen: Observation, tip: Oid) -> Oid | None:
     return next(iter(seen.graph.oldest_first(twin for twin in twins(commit, seen) if twin in line)), None)
 
 
-def _losses(commit: Oid, seen: Observation, surveyed: Survey) -> tuple[str, ...]:
-    """Say what becomes of a pin's own commits by a bump that is no fast-forward."""
-    graph, tip = seen.graph, surveyed.lines[0].tip
+def losses(commit: Oid, tip: Oid, seen: Observation) -> tuple[str, ...]:
+    """Say what becomes of a pin's own commits by a move to a line's commit that is no fast-forward."""
+    graph = seen.graph
     if landed := _landed(commit, seen, tip):
         return (f"not a fast-forward: the pin's own work landed as {landed[:12]}",)
     lost = graph.oldest_first(graph.between(tip, commit))
@@ -161,7 +172,7 @@ def _losses(commit: Oid, seen: Observation, surveyed: Survey) -> tuple[str, ...]
     return (f"not a fast-forward: moving loses {names}{more}",)
 
 
-def _cheaper(target: Rung, ladder: Ladder, same: Mapping[str, Equivalents]) -> tuple[str, ...]:
+def cheaper(target: Rung, ladder: Ladder, same: Mapping[str, Equivalents]) -> tuple[str, ...]:
     """Mention another line that gives the same fixes for fewer commits."""
     beside = ladder.elsewhere([same[name] for name in target.fixes])
     if beside is None or beside.to == target.to or beside.commits >= target.commits:
@@ -170,15 +181,15 @@ def _cheaper(target: Rung, ladder: Ladder, same: Mapping[str, Equivalents]) -> t
     return (f"{line} offers the same at {beside.to[:12]} for {counted(beside.commits, 'commit')}",)
 
 
-def _regressions(
+def regressions(
     target: Rung,
     commit: Oid,
     seen: Observation,
     judgement: Judged,
     repairs: Mapping[Oid, Repair],
     ladder: Ladder,
-) -> tuple[str, ...]:
-    """Say which bugs the target brings that a later fix repairs, and the smallest target without them.
+) -> tuple[Regression, ...]:
+    """Return which bugs a target brings that a later fix repairs, and the smallest target without them.
 
     Where the later one repairs a fix that the target is for, the two belong together.
     """
@@ -196,10 +207,12 @@ def _regressions(
         clean = ladder.minimal([judgement.same[other] for other in (*target.fixes, name)])
         if paired:
             way_out = f"; {clean.to[:12]} is the smallest with both" if clean else ""
-            found.append(f"{paired.change.title!r} is completed by {fix.change.title!r}, which came later{way_out}")
+            said = f"{paired.change.title!r} is completed by {fix.change.title!r}, which came later{way_out}"
+            found.append(Regression(culprit=paired.change.landing, repaired_by=name, said=said))
         else:
             way_out = f"; {clean.to[:12]} is the smallest without it" if clean else ""
-            found.append(f"brings {culprits[0][:12]}, which {fix.change.title!r} repairs later{way_out}")
+            said = f"brings {culprits[0][:12]}, which {fix.change.title!r} repairs later{way_out}"
+            found.append(Regression(culprit=culprits[0], repaired_by=name, said=said))
     return tuple(found)
 
 

@@ -22,44 +22,45 @@ def render(found: Pass) -> str:
         lines += _group(group)
     if found.unobserved:
         lines += ["## Not observed", ""]
-        lines += [f"- {_code(failure.upstream)}: {_plain(failure.reason)}" for failure in found.unobserved]
+        lines += [f"- {code(failure.upstream)}: {plain(failure.reason)}" for failure in found.unobserved]
         lines += ["", "Nothing is said about their pins: neither an alarm nor an all-clear.", ""]
     return "\n".join(lines)
 
 
 def _group(group: Group) -> list[str]:
-    lines = [f"## {group.severity.capitalize()}: {_plain(group.name)}", ""]
+    lines = [f"## {group.severity.capitalize()}: {plain(group.name)}", ""]
     for told in group.told:
         lines += _told(told, has_bump=bool(group.bumps))
     for suggestion, _ in group.bumps:
         lines.append(_bump(suggestion))
-        lines += [f"  - caution: {_plain(caution)}" for caution in suggestion.cautions]
+        lines += [f"  - caution: {plain(caution)}" for caution in suggestion.cautions]
     return [*lines, ""]
 
 
 def _told(told: Told, *, has_bump: bool) -> list[str]:
     concern = told.concern
     since = f", since {concern.since:%Y-%m-%d}" if concern.since else ""
-    head = f"- **{_plain(concern.headline)}** ({_code(concern.kind)}, {concern.severity}{since})"
-    places = [f"  - at {', '.join(_code(place) for place in told.places)}"] if told.places else []
+    head = f"- **{plain(concern.headline)}** ({code(concern.kind)}, {concern.severity}{since})"
+    places = [f"  - at {', '.join(code(place) for place in told.places)}"] if told.places else []
     is_told_below = has_bump and concern.kind is Kind.FIX_AVAILABLE
-    advice = [f"  - {_plain(concern.advice)}"] if concern.advice and not is_told_below else []
-    return [head, *places, *(f"  - {_plain(detail)}" for detail in concern.detail), *advice]
+    advice = [f"  - {plain(concern.advice)}"] if concern.advice and not is_told_below else []
+    return [head, *places, *(f"  - {plain(detail)}" for detail in concern.detail), *advice]
 
 
 def _bump(made: Suggestion) -> str:
     target = made.target
-    version = f", version {_plain(made.version_to)}" if made.version_to else ""
+    version = f", version {plain(made.version_to)}" if made.version_to else ""
     return (
-        f"- Smallest bump: {_code(made.from_[:12])} → {_code(target.to)}"
+        f"- Smallest bump: {code(made.from_[:12])} → {code(target.to)}"
         f" ({counted(target.commits, 'commit')}, {counted(target.landings, 'landing')}{version})"
     )
 
 
-def _plain(text: str | None) -> str:
+def plain(text: str | None) -> str:
     """Return text that Markdown shows as it stands: no mentions, no links, no HTML."""
     return _REFERENCE.sub(r"\1<!-- -->", _SPECIAL.sub(r"\\\1", safe(text or "")))
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
+    """Return text as code."""
     return f"`{safe(text).replace('`', chr(39))}`"

@@ -1,7 +1,6 @@
 """Show a pass to a tired person: what is wrong, where, since when, what to do; readable in ten seconds."""
 
 from collections.abc import Iterable
-from io import StringIO
 
 from rich.console import Console
 from rich.text import Text
@@ -9,6 +8,7 @@ from rich.text import Text
 from watcher.model import EventKind, Kind, Pass, Pin, RefKind, Severity, Suggestion, Unobserved
 from watcher.plural import counted
 from watcher.report.groups import Group, Told, groups
+from watcher.report.terminal import paper, put
 from watcher.report.text import safe
 
 _STYLE = {
@@ -17,12 +17,11 @@ _STYLE = {
     Severity.MEDIUM: "bold yellow",
     Severity.LOW: "dim",
 }
-_INDENT = 10
 
 
 def render(found: Pass, *, width: int = 100, color: bool = False) -> str:
     """Return the findings, worst first, then what resolved itself and what could not be looked at."""
-    console, out = _console(width, color=color)
+    console, out = paper(width, color=color)
     arranged = groups(found)
     for group in arranged:
         if group.severity is not Severity.LOW:
@@ -34,13 +33,13 @@ def render(found: Pass, *, width: int = 100, color: bool = False) -> str:
     _resolved(console, found)
     _unobserved(console, found.unobserved)
     for warning in found.warnings:
-        _line(console, Text(safe(warning)), label=Text("unread", style="yellow"))
+        put(console, Text(safe(warning)), label=Text("unread", style="yellow"))
     return out.getvalue()
 
 
 def render_pins(pins: Iterable[Pin], warnings: Iterable[str] = (), *, width: int = 100, color: bool = False) -> str:
     """Return what is pinned where: a line for each pin."""
-    console, out = _console(width, color=color)
+    console, out = paper(width, color=color)
     rows = [(safe(pin.place), _variant(pin), safe(pin.upstream or f"? {pin.name}"), _ref(pin)) for pin in pins]
     place, variant, upstream = (max((len(row[column]) for row in rows), default=0) for column in range(3))
     for row in rows:
@@ -62,34 +61,9 @@ def summary(found: Pass) -> str:
     return f"{len(found.pins)} pins, {seen}: {said}"
 
 
-def _console(width: int, *, color: bool) -> tuple[Console, StringIO]:
-    out = StringIO()
-    console = Console(
-        file=out,
-        width=width,
-        force_terminal=color,
-        color_system="standard" if color else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
-    return console, out
-
-
-def _line(console: Console, text: Text, *, label: Text | None = None, mark: str = "", deeper: int = 0) -> None:
-    """Print text in the right-hand column, wrapped under itself; `label` stands left of it, `mark` before it."""
-    indent = _INDENT + deeper + len(mark)
-    text.end = ""
-    for number, part in enumerate(text.wrap(console, console.width - indent)):
-        part.rstrip()
-        first = Text((label.plain if label else "").ljust(_INDENT + deeper), style=label.style if label else "")
-        left = Text.assemble(first, (mark, "green")) if number == 0 else Text(" " * indent)
-        console.print(Text.assemble(left, part), soft_wrap=True)
-
-
 def _group(console: Console, group: Group) -> None:
     label = Text(group.severity.upper(), style=_STYLE[group.severity])
-    _line(console, Text(safe(group.name), style="bold"), label=label)
+    put(console, Text(safe(group.name), style="bold"), label=label)
     for told in group.told:
         _told(console, told, has_bump=bool(group.bumps))
     for suggestion, pins in group.bumps:
@@ -104,13 +78,13 @@ def _told(console: Console, told: Told, *, has_bump: bool) -> None:
     since = f", since {concern.since:%Y-%m-%d}" if concern.since else ""
     handles = " ".join(finding.handle for finding in told.findings)
     tail = f"  ({rank}{concern.kind}{since}) {handles}"
-    _line(console, Text.assemble(safe(concern.headline).split(": ", 1)[-1], (tail, "dim")), mark="• ")
+    put(console, Text.assemble(safe(concern.headline).split(": ", 1)[-1], (tail, "dim")), mark="• ")
     if told.places and not is_drift:
-        _line(console, Text(safe(", ".join(told.places)), style="cyan"), deeper=2)
+        put(console, Text(safe(", ".join(told.places)), style="cyan"), deeper=2)
     for detail in concern.detail if is_drift else concern.detail[:1]:
-        _line(console, Text(safe(detail), style="dim"), deeper=2)
+        put(console, Text(safe(detail), style="dim"), deeper=2)
     if concern.advice and not (has_bump and concern.kind is Kind.FIX_AVAILABLE):
-        _line(console, Text(safe(concern.advice)), mark="→ ", deeper=2)
+        put(console, Text(safe(concern.advice)), mark="→ ", deeper=2)
 
 
 def _bump(console: Console, made: Suggestion, pins: tuple[Pin, ...]) -> None:
@@ -118,14 +92,14 @@ def _bump(console: Console, made: Suggestion, pins: tuple[Pin, ...]) -> None:
     target = made.target
     variants = ", ".join(sorted({pin.variant for pin in pins if pin.variant != "any"}))
     line = Text.assemble("bump ", (made.from_[:12], "cyan"), " to ", (target.to, "bold green"))
-    _line(console, line.append(f" ({variants})" if variants else ""), mark="→ ")
-    _line(console, Text(safe("; ".join(_cost(made))), style="dim"), deeper=2)
+    put(console, line.append(f" ({variants})" if variants else ""), mark="→ ")
+    put(console, Text(safe("; ".join(_cost(made))), style="dim"), deeper=2)
     for rung in made.ladder:
         if rung.to != target.to:
             step = f"{rung.to[:12]} has {len(rung.fixes)} of {len(made.ladder[-1].fixes)} for "
-            _line(console, Text(step + counted(rung.commits, "commit"), style="dim"), deeper=2)
+            put(console, Text(step + counted(rung.commits, "commit"), style="dim"), deeper=2)
     for caution in made.cautions:
-        _line(console, Text(safe(caution), style="yellow"), mark="! ", deeper=2)
+        put(console, Text(safe(caution), style="yellow"), mark="! ", deeper=2)
 
 
 def _cost(made: Suggestion) -> list[str]:
@@ -146,14 +120,14 @@ def _low(console: Console, told: Told) -> None:
     where = f"  {safe(', '.join(told.places))}" if told.places else ""
     handles = " ".join(finding.handle for finding in told.findings)
     line = Text.assemble(safe(told.concern.headline), (where, "cyan"), (f"  {handles}", "dim"))
-    _line(console, line, label=Text("low", style="dim"))
+    put(console, line, label=Text("low", style="dim"))
 
 
 def _resolved(console: Console, found: Pass) -> None:
     for event in found.events:
         if event.kind is EventKind.RESOLVED:
             headline = Text(safe(event.finding.concern.headline), style="strike")
-            _line(console, headline, label=Text("resolved", style="green"))
+            put(console, headline, label=Text("resolved", style="green"))
 
 
 def _unobserved(console: Console, failures: tuple[Unobserved, ...]) -> None:
@@ -163,9 +137,9 @@ def _unobserved(console: Console, failures: tuple[Unobserved, ...]) -> None:
         by_reason.setdefault(safe(failure.reason), []).append(safe(failure.upstream))
     for reason, upstreams in by_reason.items():
         what = f"{counted(len(upstreams), 'upstream')}: {reason}"
-        _line(console, Text(what), label=Text("not seen", style="yellow"))
+        put(console, Text(what), label=Text("not seen", style="yellow"))
         for upstream in upstreams:
-            _line(console, Text(upstream, style="dim"), deeper=2)
+            put(console, Text(upstream, style="dim"), deeper=2)
 
 
 def _ref(pin: Pin) -> str:
