@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from datetime import UTC, datetime
 
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +13,7 @@ from watcher.demo.drawing import Gitlink
 from watcher.errors import UsageError
 from watcher.questions import answers, argument, labels, opened
 
+NOW = datetime(2026, 8, 20, 9, 0, tzinfo=UTC)
 PICTURE = r"""
           X---Y                (topic)
          /     \
@@ -166,7 +168,7 @@ def test_an_address_is_mirrored_and_asked(upstream, drawn, tmp_path, monkeypatch
 
 def test_everything_that_concerns_a_pin(upstream, drawn):
     """The whole argument, as `explain` gives it."""
-    shown = argument(str(upstream.path), drawn["C"])
+    shown = argument(str(upstream.path), drawn["C"], NOW)
     assert "#7 “Guard the second number”" in shown
     assert f"smallest commit {drawn['M']}" in shown
 

@@ -305,7 +305,7 @@ def outcome(
         events=events,
         unobserved=(*found.unobserved, *looked.unobserved.values()),
         observed=frozenset(looked.assessments),
-        warnings=found.warnings,
+        warnings=(*found.warnings, *looked.troubles),
         is_first=is_first,
     )
 

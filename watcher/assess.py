@@ -1,15 +1,26 @@
 """Judge one upstream's pins: ask the judges, bring them the contents that they ask for, ask again."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from watcher import materials
 from watcher.judge.contract import VERSION_FILES
 from watcher.judge.reachability import reachability
-from watcher.judge.shipped import BY_NAME, Scope
+from watcher.judge.shipped import BY_NAME, Scope, is_shipped
 from watcher.judge.suggest import Cost, Proposal, ladder_for, propose, suggestion, wanted
 from watcher.judge.survey import Judged, Survey, candidates, judged, survey
-from watcher.model import ChangedPath, Oid, Pin, Reachability, ReachabilityClass, Repair, Rung, Suggestion
+from watcher.model import (
+    Change,
+    ChangedPath,
+    Discussion,
+    Oid,
+    Pin,
+    Reachability,
+    ReachabilityClass,
+    Repair,
+    Rung,
+    Suggestion,
+)
 from watcher.observation import Materials, Observation
 from watcher.upstream.mirror import Mirror
 
@@ -20,6 +31,7 @@ LOST = {
     ReachabilityClass.UNKNOWN,
 }
 """Classes of pins that get evidence and advice, never a bump."""
+Discussed = Callable[[Sequence[Change]], Mapping[Oid, Discussion]]
 _MOST_PATCHES = 300
 """How many commits beside the default branch have their patch compared."""
 
@@ -47,13 +59,19 @@ def assess(
     tracked: tuple[str, ...] = (),
     scope: Scope = BY_NAME,
     dismissed: Container[Oid] = (),
+    discussed: Discussed = lambda _: {},
 ) -> Assessment:
-    """Return all judgements of one upstream; `tracked` branches and `scope` as configured, `dismissed` by people."""
+    """Return all judgements of one upstream; `tracked` branches and `scope` as configured, `dismissed` by people.
+
+    `discussed` returns what a forge tells of changes, as far as it is known or can be asked.
+    """
     mine = tuple(pins)
     reach = {pin.id: reachability(pin, seen, tracked) for pin in mine}
     alive = tuple(pin for pin in mine if reach[pin.id].cls not in LOST)
     surveyed = survey(seen, alive, tracked)
-    had = Materials(paths=_altered(mirror, surveyed))
+    altered = _altered(mirror, surveyed)
+    shipped = [it for it in surveyed.changes if any(is_shipped(path.path, scope) for path in altered[it.landing])]
+    had = Materials(paths=altered, discussions=discussed(shipped))
     found = candidates(seen, surveyed, had, scope)
     repairs = materials.repairs(mirror, found, seen.bound, facts, seen.graph)
     had = _pinned_contents(mirror, seen, alive, had, repairs)

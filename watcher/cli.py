@@ -1,4 +1,4 @@
-"""The command line: `watcher check`, `pins`, `explain`, `ack`, `snooze`, `reopen`, `run`, `digest`, `demo`, `config`.
+"""The command line: look (`check`, `pins`, `explain` …), act (`bump`, `ack`, `rescue` …), serve (`run`, `digest` …).
 
 Results go to stdout, progress and summaries to stderr. What is heavy is imported where it is used.
 """
@@ -13,12 +13,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from watcher.errors import ConfigError, GitError, StoreError, UnobservedError, UsageError, WatcherError
+from watcher.errors import (
+    ConfigError,
+    EditError,
+    ForgeError,
+    GitError,
+    StoreError,
+    UnobservedError,
+    UsageError,
+    WatcherError,
+)
 from watcher.model import Pass, Severity
 from watcher.plural import counted
 
 if TYPE_CHECKING:
     from watcher.config import Settings
+    from watcher.planned import Plan
     from watcher.progress import Progress
     from watcher.store import Store
 
@@ -165,7 +175,7 @@ def ask(
     if sum(map(bool, (pin, questions, classify))) != 1:
         raise UsageError("expected one of --pin, --questions and --classify")
     if pin and not fix:
-        _print(asked.argument(upstream, pin))
+        _print(asked.argument(upstream, pin, _now()))
         return
     history = History(*asked.opened(upstream), is_blind=blind)
     if pin:
@@ -175,6 +185,55 @@ def ask(
         rows = asked.answers(history, lines) if questions else asked.labels(history, lines, strip_prefix=strip_prefix)
         for row in rows:
             _print(json.dumps(row) + "\n")
+
+
+@app.command(rich_help_panel=_LOOK)
+def trace(
+    text: Annotated[str, typer.Argument(metavar="TEXT|-", help="What the failed build or run printed; - for stdin.")],
+    pin: Annotated[str, typer.Option(help="Only this pin; with --upstream: the commit, tag or branch.")] = "",
+    upstream: Annotated[
+        str, typer.Option(help="Without a configuration: a repository's address, or a folder on this machine.")
+    ] = "",
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the list.")] = Format.TABLE,
+    config: ConfigOption = _CONFIG,
+) -> None:
+    """Find the upstream landings after each pin that have to do with an error."""
+    from watcher import tracing
+    from watcher.report.trace import render, render_json
+
+    if upstream and not pin:
+        raise UsageError("expected --pin with --upstream: the commit, tag or branch to start from")
+    said = sys.stdin.buffer.read().decode(errors="replace") if text == "-" else text
+    if upstream:
+        found = tracing.traced_without_configuration(upstream, pin, said, now=_now())
+    else:
+        settings = _settings(config)
+        with _store(settings) as store, _progress() as progress:
+            found = tracing.traced(settings, store, said, only=pin, now=_now(), progress=progress)
+    if format_ is Format.JSON:
+        _print(render_json(found.said, found.traces, found.unobserved))
+    else:
+        _print(render(found.said, found.traces, width=_width()))
+    for silent in found.unobserved:
+        _say(f"could not look at {silent.upstream}: {silent.reason}")
+    if found.unobserved and not any(it.steps for it in found.traces):
+        raise typer.Exit(Exit.UNTOLD)
+
+
+@app.command(rich_help_panel=_ACT)
+def rescue(
+    pin: Annotated[str, typer.Argument(metavar="PIN|FINDING", help="A pin's id, name or place, or a finding.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(),
+    config: ConfigOption = _CONFIG,
+) -> None:
+    """Write the pinned commit to an archive that a build can use when the upstream is gone."""
+    from watcher import rescuing
+    from watcher.report.rescue import render
+
+    settings = _settings(config)
+    with _store(settings) as store, _progress() as progress:
+        made = rescuing.rescue(settings, store, pin, output, now=_now(), progress=progress)
+    _print("\n".join(map(render, made)))
 
 
 @app.command(rich_help_panel=_LOOK)
@@ -189,6 +248,75 @@ def init(
         raise UsageError(f"{path}: expected a folder that holds manifests")
     found = initial.write(path, output, now=_now())
     _print(f"{output}: {len(found)} pins of {len({pin.upstream for pin in found})} upstreams; now run watcher check\n")
+
+
+@app.command(rich_help_panel=_ACT)
+def bump(
+    pin: Annotated[str, typer.Argument(metavar="PIN", help="A pin's id, name or place, or a finding.")],
+    to: Annotated[
+        str, typer.Option(help="minimal, all-fixes, or a commit, tag or branch of the upstream.", show_default=True)
+    ] = "minimal",
+    all_variants: Annotated[
+        bool, typer.Option("--all-variants", help="Move the pins of all variants together, where they need it.")
+    ] = False,
+    write: Annotated[bool, typer.Option("--write", help="Write it into the manifests of a checkout.")] = False,
+    checkout: Annotated[
+        Path | None, typer.Option(help="With --write: the checkout. Default: the downstream's path.")
+    ] = None,
+    issue: Annotated[bool, typer.Option("--issue", help="Open an issue in the downstream, or update ours.")] = False,
+    pull_request: Annotated[
+        bool, typer.Option("--pull-request", help="Push a branch to the downstream and open a pull request.")
+    ] = False,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the plan.")] = Format.TABLE,
+    config: ConfigOption = _CONFIG,
+) -> None:
+    """Plan the smallest bump of a pin: what it gains, what comes along; write it, or propose it."""
+    from watcher import bumping
+    from watcher.planned import Stance
+    from watcher.report import bump as written
+    from watcher.report import proposal
+
+    settings = _settings(config)
+    with _store(settings) as store, _progress() as progress:
+        plans = bumping.bump_plans(settings, store, pin, to, together=all_variants, now=_now(), progress=progress)
+        match format_:
+            case Format.JSON:
+                _print(written.render_json(plans))
+            case Format.MARKDOWN:
+                _print("\n".join(proposal.body(plan) for plan in plans))
+            case Format.TABLE:
+                _print(written.render(plans, width=_width(), color=sys.stdout.isatty()))
+        for plan in plans:
+            if write and plan.steps:
+                _write_bump(settings, plan, checkout)
+            if (issue or pull_request) and plan.steps:
+                _propose(settings, store, plan, is_pull=pull_request)
+    if not (write or issue or pull_request):
+        _say("a plan only: nothing was changed")
+    if any(it.stance is Stance.UNOBSERVED for plan in plans for it in plan.stays):
+        raise typer.Exit(Exit.UNTOLD)
+
+
+def _write_bump(settings: "Settings", plan: "Plan", checkout: Path | None) -> None:
+    from watcher.proposing import write_bump
+    from watcher.report.text import safe
+
+    for made in write_bump(settings, plan, checkout):
+        _print("\n".join(safe(line) for line in made.diff.splitlines()) + "\n")
+        for warning in made.warnings:
+            _say(f"watcher: {safe(warning)}")
+
+
+def _propose(settings: "Settings", store: "Store", plan: "Plan", *, is_pull: bool) -> None:
+    from watcher.proposing import forges, login, propose_issues, propose_pulls
+
+    with forges(settings, store, _now()) as ask:
+        if is_pull:
+            done = propose_pulls(settings, plan, ask, lambda repository: login(settings, repository))
+        else:
+            done = propose_issues(settings, plan, ask)
+    for it in done:
+        _print(f"{it.said}\n{it.url}\n" + "".join(f"superseded {url}\n" for url in it.replaced))
 
 
 @app.command(rich_help_panel=_ACT)
@@ -290,10 +418,10 @@ def main() -> None:
     except KeyboardInterrupt:
         _say("watcher: interrupted")
         sys.exit(Exit.INTERRUPTED)
-    except (ConfigError, UsageError) as error:
+    except (ConfigError, UsageError, EditError) as error:
         _say(f"watcher: {error}")
         sys.exit(Exit.USAGE)
-    except (StoreError, GitError, UnobservedError) as error:
+    except (StoreError, GitError, ForgeError, UnobservedError) as error:
         _say(f"watcher: {error}")
         sys.exit(Exit.UNTOLD)
     except WatcherError as error:

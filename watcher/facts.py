@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from watcher.model import Anchor, Repair, oid
+from watcher.model import Anchor, Discussion, Repair, oid
 
 VERSION = 3
 """Raised whenever the facts of a change would come out otherwise: older ones are then computed anew."""
+DISCUSSED = 1
+"""The same for what forges tell of a change."""
 
 
 def to_fact(repair: Repair) -> dict[str, Any]:
@@ -44,6 +46,16 @@ def from_fact(landing: str, fact: Mapping[str, Any]) -> Repair:
         patch_id=fact["patch_id"],
         anchors=tuple(_anchor(anchor) for anchor in fact["anchors"]),
     )
+
+
+def to_discussed(told: Discussion) -> dict[str, Any]:
+    """Return what a forge tells of a change as plain JSON values."""
+    return {"number": told.number, "labels": list(told.labels), "issue_labels": list(told.issue_labels)}
+
+
+def from_discussed(fact: Mapping[str, Any]) -> Discussion:
+    """Return what `to_discussed` wrote."""
+    return Discussion(number=fact["number"], labels=tuple(fact["labels"]), issue_labels=tuple(fact["issue_labels"]))
 
 
 def _anchor(fact: Mapping[str, Any]) -> Anchor:

@@ -186,6 +186,16 @@ class Change:
     """Name of the merged branch, as the merge subject tells it."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discussion:
+    """What a forge tells of the pull request with which a change landed."""
+
+    number: int
+    labels: tuple[str, ...] = ()
+    issue_labels: tuple[str, ...] = ()
+    """The labels of the issues that it closes."""
+
+
 # --- what is known about the lines a change repairs ------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from watcher.graph import Graph
-from watcher.model import Advertisement, ChangedPath, Commit, Holding, Move, Oid, Pin, RefKind
+from watcher.model import Advertisement, ChangedPath, Commit, Discussion, Holding, Move, Oid, Pin, RefKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +70,8 @@ class Materials:
     """(commit, path) → lines."""
     patch_ids: Mapping[Oid, str] = field(default_factory=dict)
     """Commit → `git patch-id --verbatim` against its first parent."""
+    discussions: Mapping[Oid, Discussion] = field(default_factory=dict)
+    """Landing → what a forge tells of it, where it was asked."""
 
 
 def named_refs(advertisement: Advertisement, pin: Pin) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from platformdirs import user_cache_path
 
 from watcher import address
 from watcher.asking import Answered, History
-from watcher.assess import assess
+from watcher.assess import Assessment, assess
 from watcher.errors import GitError, UnobservedError, UsageError
 from watcher.model import Advertisement, Commit, Oid, Pin, Unobserved
 from watcher.observe import Memory, observe
@@ -96,8 +96,8 @@ def stripped(commits: Mapping[Oid, Commit]) -> dict[Oid, Commit]:
     return {oid: replace(commit, subject=_PREFIX.sub("", commit.subject)) for oid, commit in commits.items()}
 
 
-def argument(upstream: str, name: str) -> str:
-    """Return the whole argument about one pin, judged as a pass would: everything that concerns it."""
+def judged(upstream: str, name: str, now: datetime) -> tuple[Pin, Mirror, Assessment]:
+    """Judge one commit, tag or branch of a repository as a pass would judge a pin; `opened` says what it raises."""
     mirror, advertisement = opened(upstream)
     pin = Pin(
         name=address.last_component(upstream),
@@ -109,28 +109,24 @@ def argument(upstream: str, name: str) -> str:
         id="asked",
     )
     pulls = advertisement.pulls
-    seen = observe(
-        upstream,
-        [pin],
-        mirror,
-        advertisement,
-        Memory(),
-        pulls=lambda: pulls,
-        tracked=(),
-        at=datetime.now(UTC),
-    )
-    judged = assess(seen, [pin], mirror, {})
+    seen = observe(upstream, [pin], mirror, advertisement, Memory(), pulls=lambda: pulls, tracked=(), at=now)
+    return pin, mirror, assess(seen, [pin], mirror, {})
+
+
+def argument(upstream: str, name: str, now: datetime) -> str:
+    """Return the whole argument about one pin, judged as a pass would: everything that concerns it."""
+    pin, mirror, found = judged(upstream, name, now)
     return render(
         Argument(
             pin=pin,
-            commit=seen.commit_of(pin),
-            reachability=judged.reachability[pin.id],
-            bound=seen.bound,
-            verdicts=judged.judgement.verdicts.get(pin.id, {}),
-            fixes=judged.judgement.fixes,
-            repairs=judged.repairs,
-            single=judged.single.get(pin.id, {}),
-            suggestion=next(iter(judged.suggestions), None),
+            commit=found.seen.commit_of(pin),
+            reachability=found.reachability[pin.id],
+            bound=found.seen.bound,
+            verdicts=found.judgement.verdicts.get(pin.id, {}),
+            fixes=found.judgement.fixes,
+            repairs=found.repairs,
+            single=found.single.get(pin.id, {}),
+            suggestion=next(iter(found.suggestions), None),
             mirror=str(mirror.directory),
         )
     )

@@ -9,7 +9,7 @@ from watcher.assess import Assessment
 from watcher.config import Settings
 from watcher.downstreams import Found
 from watcher.due import observable
-from watcher.facts import VERSION, to_fact
+from watcher.facts import DISCUSSED, VERSION, to_discussed, to_fact
 from watcher.judge.drift import groups
 from watcher.judge.reachability import holders
 from watcher.model import Pass, Patience, Ref
@@ -30,6 +30,9 @@ def remember(store: Store, settings: Settings, found: Found, looked: Looked, now
     for upstream, assessment in looked.assessments.items():
         _remember(store, upstream, assessment, now)
         store.record_look(upstream, None, now)
+    for upstream, told in looked.discussions.items():
+        facts = {landing: to_discussed(it) for landing, it in told.items()}
+        store.record_facts(upstream, "discussion", DISCUSSED, facts)
     failures = {upstream: store.record_look(upstream, failure, now) for upstream, failure in looked.unobserved.items()}
     return {upstream: patience for upstream, patience in failures.items() if patience is not None}
 

@@ -15,13 +15,14 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
+from typing import NoReturn
 
 import structlog
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
-from watcher import cycle, digesting
+from watcher import cycle, digesting, policy, rescuing
 from watcher.acting import Act, act
 from watcher.channels.slack import API
 from watcher.channels.socket import HOOKS, Buttons
@@ -44,14 +45,17 @@ _REST = timedelta(minutes=1)
 """How long passes rest after one that failed."""
 _DUTIES = timedelta(minutes=1)
 """How often it is asked whether a digest or a self-check is due."""
-_SELF_CHECK = timedelta(days=1)
+_DAY = timedelta(days=1)
 _ALIVE = timedelta(seconds=20)
 """How often the scheduler gives a sign of life."""
 _PATIENCE = 7.0
 """Seconds that a pass or a message under way has to end after we were told to stop."""
 _DRIFT = 5.0
 """By how many seconds the clock must have been set."""
+_KEPT = timedelta(days=30)
+"""How long the answers of forges are kept."""
 _CHECKED = "duty self-check"
+_DRILLED = "duty rescue-drill"
 _CONFIGURED = "duty configuration"
 
 
@@ -62,7 +66,7 @@ class Service:
         self._path = path
         self._settings: Settings = load(path)
         self._stopping = threading.Event()
-        self._looking, self._sending = threading.Lock(), threading.Lock()
+        self._looking, self._sending, self._caring = threading.Lock(), threading.Lock(), threading.Lock()
         self._rests_until = 0.0
         self._told: dict[str, frozenset[str]] = {}
         self._log = structlog.get_logger()
@@ -113,19 +117,19 @@ class Service:
             trigger = IntervalTrigger(seconds=max(1, int(every.total_seconds())), timezone=UTC)
             self._scheduler.add_job(work, trigger, id=name, next_run_time=_now(), **options)
 
-    def _stop(self) -> None:
+    def _stop(self) -> NoReturn:
         self._stopping.set()
         self._log.info("stopping")
         self._scheduler.shutdown(wait=False)
         end = time.monotonic() + _PATIENCE
         if self._buttons:
             self._buttons.stop(timeout=2.0)
-        works = (self._looking, self._sending)
+        works = (self._looking, self._sending, self._caring)
         is_idle = all(work.acquire(timeout=max(0.0, end - time.monotonic())) for work in works)
         self._log.info("stopped", abandoned=not is_idle)
         sys.stderr.flush()
-        if not is_idle:
-            os._exit(0)
+        # Whatever still runs, or was about to begin, is done anew after the next start; nobody waits for it here.
+        os._exit(0)
 
     # --- jobs --------------------------------------------------------------------------------------------------------
 
@@ -169,15 +173,34 @@ class Service:
         """Owe the digest when its time has come, and look after ourselves once a day."""
         if self._stopping.is_set():
             return
-        with self._telling("duties failed"), Store.open(self._settings.state) as store:
-            now = _now()
-            store.owe(digesting.owed(self._settings, store, now), now)
-            if is_over(store.looks().get(_CHECKED), _SELF_CHECK, _CHECKED, now):
-                troubles = self_check(self._settings, store)
-                with store.atomic():
-                    store.record_looks({_CHECKED: Look(at=now)})
-                    store.record_standings({_CHECKED: {"troubles": [*troubles]}}, now)
-                self._warn("self-check", troubles)
+        with self._caring, self._telling("duties failed"), Store.open(self._settings.state) as store:
+            store.owe(digesting.owed(self._settings, store, _now()), _now())
+            self._check(store, _CHECKED, lambda: self_check(self._settings, store))
+            self._check(store, _DRILLED, lambda: rescuing.drill(self._settings, store, now=_now()))
+            store.forget_replies(_now() - _KEPT)
+        self._propose()
+
+    def _check(self, store: Store, name: str, check: Callable[[], tuple[str, ...]]) -> None:
+        """Look for troubles once a day, and tell those that are new; /healthz shows them until they are gone."""
+        now = _now()
+        if self._stopping.is_set() or not is_over(store.looks().get(name), _DAY, name, now):
+            return
+        troubles = check()
+        with store.atomic():
+            store.record_looks({name: Look(at=now)})
+            store.record_standings({name: {"troubles": [*troubles]}}, now)
+        self._warn(name.removeprefix("duty "), troubles)
+
+    def _propose(self) -> None:
+        """Propose the bumps that the configuration asks for; no pass is made meanwhile."""
+        with self._looking, self._telling("proposing failed"), Store.open(self._settings.state) as store:
+            for upstream in policy.wanted(self._settings, store, _now()):
+                if self._stopping.is_set():
+                    return
+                done, troubles = policy.propose(self._settings, store, upstream, _now())
+                for it in done:
+                    self._log.info("proposed", outcome=str(it.outcome), what=safe(it.said), url=safe(it.url))
+                self._warn(f"not proposed for {safe(upstream)}", troubles)
 
     def _clicked(self, what: str, handle: str, by: str) -> str:
         """Do what a button says, and send the news of it."""

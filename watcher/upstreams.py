@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,16 +14,20 @@ from watcher import findings
 from watcher.assess import Assessment, assess
 from watcher.config import Settings
 from watcher.errors import GitError
-from watcher.facts import VERSION, from_fact
+from watcher.facts import DISCUSSED, VERSION, from_discussed, from_fact
+from watcher.forges import Budget, Forge, connect, forge_of
 from watcher.judge.shipped import Scope
 from watcher.materials import Facts
-from watcher.model import Advertisement, Oid, Pin, Ref, RefKind, Unobserved
+from watcher.model import Advertisement, Discussion, Oid, Pin, Ref, RefKind, Unobserved
 from watcher.observe import Memory, Pulls, observe
+from watcher.opinions import Opinion
 from watcher.progress import Progress, quiet
 from watcher.store import Store
 from watcher.upstream.mirror import Mirror, folder_name
 from watcher.upstream.refs import Manner, poll, pull_refs, trust
 
+_REQUESTS = 400
+"""How many requests one pass may send to forges."""
 _AT_ONCE = 4
 """How many mirrors are brought up to date at a time."""
 _TRIES = 2
@@ -35,6 +40,10 @@ class Looked:
 
     assessments: Mapping[str, Assessment] = field(default_factory=dict)
     unobserved: Mapping[str, Unobserved] = field(default_factory=dict)
+    discussions: Mapping[str, Mapping[Oid, Discussion]] = field(default_factory=dict)
+    """Upstream → landing → what its forge told now."""
+    troubles: tuple[str, ...] = ()
+    """Why forges were not asked everything."""
 
     def __contains__(self, upstream: object) -> bool:
         return upstream in self.assessments or upstream in self.unobserved
@@ -53,6 +62,7 @@ class _Task:
     scope: Scope
     memory: Memory
     facts: Facts
+    opinion: Opinion
     dismissed: frozenset[Oid]
     """Landings that somebody said are no fix."""
     at: datetime
@@ -60,7 +70,12 @@ class _Task:
 
 def look(settings: Settings, store: Store, pins: Iterable[Pin], *, now: datetime, progress: Progress = quiet) -> Looked:
     """Return the assessment of every upstream that could be observed, and the reason for each that could not."""
-    tasks = {task.upstream: task for task in _tasks(settings, store, pins, now)}
+    is_any = any(forge.token for forge in settings.forges.values())
+    with connect() if is_any else nullcontext() as http:
+        return _looked(settings, {it.upstream: it for it in _tasks(settings, store, pins, http, now)}, progress)
+
+
+def _looked(settings: Settings, tasks: Mapping[str, _Task], progress: Progress) -> Looked:
     before = {name: task.memory.before for name, task in tasks.items() if task.memory.before}
     seen = advertisements(settings, tasks, before, progress)
     answered = {name: said for name, said in seen.items() if isinstance(said, Advertisement)}
@@ -75,6 +90,8 @@ def look(settings: Settings, store: Store, pins: Iterable[Pin], *, now: datetime
     return Looked(
         assessments={name: it for name in tasks if isinstance(it := results[name], Assessment)},
         unobserved={name: it for name in tasks if isinstance(it := results[name], Unobserved)},
+        discussions={name: task.opinion.learned for name, task in tasks.items() if task.opinion.learned},
+        troubles=tuple(dict.fromkeys(task.opinion.trouble for task in tasks.values() if task.opinion.trouble)),
     )
 
 
@@ -105,11 +122,14 @@ def mirror_folder(settings: Settings, upstream: str) -> Path:
     return settings.state / "mirrors" / folder_name(upstream)
 
 
-def _tasks(settings: Settings, store: Store, pins: Iterable[Pin], now: datetime) -> Iterable[_Task]:
+def _tasks(
+    settings: Settings, store: Store, pins: Iterable[Pin], http: httpx.Client | None, now: datetime
+) -> Iterable[_Task]:
     by_upstream: dict[str, list[Pin]] = {}
     for pin in pins:
         if pin.upstream is not None and pin.ref_kind is not RefKind.UNRESOLVED:
             by_upstream.setdefault(pin.upstream, []).append(pin)
+    budget = Budget(left=_REQUESTS)
     dismissed = findings.dismissed(store.dismissed())
     for upstream, mine in by_upstream.items():
         watched = settings.upstream(upstream)
@@ -123,9 +143,24 @@ def _tasks(settings: Settings, store: Store, pins: Iterable[Pin], now: datetime)
             scope=Scope(paths=watched.paths, variants=watched.variants),
             memory=_memory(store, upstream),
             facts={landing: from_fact(landing, it) for landing, it in store.facts(upstream, "repair", VERSION).items()},
+            opinion=Opinion(
+                forge=_forge(settings, upstream, http, budget, now),
+                known={
+                    landing: from_discussed(it)
+                    for landing, it in store.facts(upstream, "discussion", DISCUSSED).items()
+                },
+            ),
             dismissed=dismissed.get(upstream, frozenset()),
             at=now,
         )
+
+
+def _forge(settings: Settings, upstream: str, http: httpx.Client | None, budget: Budget, now: datetime) -> Forge | None:
+    """Return the forge to ask about an upstream: only with a token."""
+    place = settings.forge(upstream)
+    if http is None or place is None or place.token is None:
+        return None
+    return forge_of(upstream, settings, http, budget=budget, now=now)
 
 
 def _memory(store: Store, upstream: str) -> Memory:
@@ -172,7 +207,7 @@ def _attempt(task: _Task, advertisement: Advertisement) -> Assessment:
         tracked=task.tracked,
         at=task.at,
     )
-    return assess(
+    assessment = assess(
         seen,
         task.pins,
         mirror,
@@ -180,7 +215,10 @@ def _attempt(task: _Task, advertisement: Advertisement) -> Assessment:
         tracked=task.tracked,
         scope=task.scope,
         dismissed=task.dismissed,
+        discussed=task.opinion.discussions,
     )
+    reach = {name: task.opinion.with_fate(said) for name, said in assessment.reachability.items()}
+    return replace(assessment, reachability=reach)
 
 
 def _pulls(url: str, advertisement: Advertisement) -> Pulls:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.forges.conftest import asking, http  # noqa: F401 - fixtures that stories of proposals share
 from tests.stories.world import World
 
 

@@ -705,3 +705,36 @@ def test_blame_is_gits_own(server, tmp_path_factory, commits, data):
         told = whole.run("blame", "-w", "--line-porcelain", revision, "--", path)
         found = mirror.blame(oids[-1], path, [LineRange(first=1, last=10)], bound=bound)
         assert tuple(porcelain.blamed(told)) == found
+
+
+# --- whole commits ---------------------------------------------------------------------------------------------------
+
+
+def test_a_commit_is_completed_in_one_batch(upstream, server, tmp_path):
+    """Links included, submodules not; from then on it is whole without the server."""
+    oids = upstream.draw("A---B   (main)", files={"A": {"sub": Gitlink(NOWHERE), "x": "1", "y/z": "2"}})
+    mirror = mirrored(upstream, tmp_path)
+    assert not mirror.is_whole(oids["B"])
+    assert 3 == len(mirror.lacking(oids["B"]))
+    server.requests.clear()
+    assert 3 == mirror.complete(oids["B"])
+    assert 1 == [request.kind for request in server.requests].count("fetch")
+    server.requests.clear()
+    assert mirror.is_whole(oids["B"])
+    assert 0 == mirror.complete(oids["B"])
+    assert not server.requests
+
+
+def test_contents_of_other_commits_stay_where_they_are(upstream, tmp_path):
+    """What a commit needs is its own tree, not its history."""
+    oids = upstream.draw("A---B   (main)", files={"A": {"x": "1"}, "B": {"x": "2"}})
+    mirror = mirrored(upstream, tmp_path)
+    mirror.complete(oids["B"])
+    assert not mirror.is_whole(oids["A"])
+
+
+def test_a_commit_that_is_not_held_is_no_question(upstream, tmp_path):
+    """Neither whole nor lacking: an error."""
+    upstream.draw("A (main)")
+    with pytest.raises(GitError):
+        mirrored(upstream, tmp_path).is_whole(NOWHERE)

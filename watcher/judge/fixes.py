@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping
 
 from watcher.judge.culprits import BLAMED, FIXES, completed, introduced
 from watcher.judge.equivalents import reverted_oids
+from watcher.judge.labels import of_labels
 from watcher.judge.shipped import BY_NAME, Scope, is_shipped
 from watcher.judge.wording import SIZES, Found, body_words, line_counts, paths_altered, title_words
 from watcher.judge.wordweights import BIAS, WEIGHTS
-from watcher.model import Change, ChangedPath, Commit, Evidence, Fix, Grade, Oid, Repair
+from watcher.model import Change, ChangedPath, Commit, Discussion, Evidence, Fix, Grade, Oid, Repair
 
 _TYPE = re.compile(r"^(?:\[[^\]\n]{0,80}\]\s*)*([a-z]{2,12})(?:\([^)\n]{0,80}\))?!?:", re.IGNORECASE)
 _TAG = re.compile(r"^\s*\[([a-z -]{2,12})\]", re.IGNORECASE)
@@ -51,20 +52,22 @@ def judge_fix(
     repair: Repair | None = None,
     scope: Scope = BY_NAME,
     *,
+    discussion: Discussion | None = None,
     silent: bool = False,
 ) -> Fix | None:
     """Return the change as a fix with grade and evidence, or None: nothing shipped is altered, nothing repaired.
 
     Without `repair` the lines are taken to be as many as speaks best for a fix: nothing that is one with it is left
-    out. `scope`: what the configuration says. `silent`: the score alone decides; else something must be said
-    for a fix, since a shape alone is no reason to bother anybody.
+    out. `scope`: what the configuration says; `discussion`: what a forge does, where it was asked. `silent`: the score
+    alone decides; else something must be said for a fix, since a shape alone is no reason to bother anybody.
     """
     altered = tuple(paths)
     shipped = tuple(path.path for path in altered if is_shipped(path.path, scope))
     if not shipped:
         return None
     messages = tuple(commits[oid] for oid in dict.fromkeys((change.landing, *change.commits)) if oid in commits)
-    evidence = (*_said(change, messages), *_shown(altered, repair))
+    labels = of_labels(discussion) if discussion else []
+    evidence = (*_said(change, messages), *labels, *_shown(altered, repair))
     grade = _grade(evidence, silent=silent)
     if grade is None:
         return None
@@ -76,7 +79,7 @@ def judge_fix(
         evidence=tuple(sorted(evidence, key=lambda item: -item.weight)),
         paths=shipped,
         created=frozenset(path.path for path in altered if path.status == "A" and path.path in shipped),
-        is_security=any(item.signal == "advisory" for item in evidence),
+        is_security=any(item.signal in {"advisory", "security-label"} for item in evidence),
         introduced=introduced(messages, commits),
         completes=completed(messages, commits),
     )

@@ -59,7 +59,14 @@ def candidates(seen: Observation, surveyed: Survey, materials: Materials, scope:
     return tuple(
         change
         for change in surveyed.changes
-        if judge_fix(seen.upstream, change, materials.paths.get(change.landing, ()), seen.commits, scope=scope)
+        if judge_fix(
+            seen.upstream,
+            change,
+            materials.paths.get(change.landing, ()),
+            seen.commits,
+            scope=scope,
+            discussion=materials.discussions.get(change.landing),
+        )
     )
 
 
@@ -81,8 +88,16 @@ def judged(
     for change in surveyed.changes:
         repair = repairs.get(change.landing)
         paths = materials.paths.get(change.landing, ())
-        found = judge_fix(seen.upstream, change, paths, seen.commits, repair=repair, scope=scope) if repair else None
-        if found is not None:
+        found = repair and judge_fix(
+            seen.upstream,
+            change,
+            paths,
+            seen.commits,
+            repair=repair,
+            scope=scope,
+            discussion=materials.discussions.get(change.landing),
+        )
+        if found:
             fixes[found.id] = found
     same = {fix.id: equivalents(fix.change, index, seen.graph) for fix in fixes.values()}
     tips = [seen.graph.ancestors(line.tip) for line in {*surveyed.lines[:1], *surveyed.own.values()}]

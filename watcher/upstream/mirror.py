@@ -125,6 +125,24 @@ class Mirror:
             self._fetching(noop).run(*_FETCH, "--filter=blob:none", "origin", stdin=_lines(missing), timeout=_HOUR)
         return len(missing)
 
+    def lacking(self, commit: Oid) -> tuple[Oid, ...]:
+        """Return which trees and contents of a commit are missing here; none where it is whole. Asks nobody."""
+        options = ("--objects", "--no-object-names", "--no-walk", "--missing=print")
+        printed = self._git.run("rev-list", *options, commit).decode().split()
+        return tuple(oid(name[1:]) for name in printed if name.startswith("?"))
+
+    def is_whole(self, commit: Oid) -> bool:
+        """Answer whether everything is here that a checkout of a commit needs. Asks nobody."""
+        return not self.lacking(commit)
+
+    def complete(self, commit: Oid) -> int:
+        """Fetch what a commit lacks, in one batch; return how many objects that were."""
+        count = 0
+        while lacking := self.lacking(commit):
+            # Once more only where a tree was missing, whose own contents show after it came.
+            count += self.prefetch(lacking)
+        return count
+
     # --- ask for commits ---------------------------------------------------------------------------------------------
 
     def parents(self) -> dict[Oid, tuple[Oid, ...]]:
