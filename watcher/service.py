@@ -176,7 +176,8 @@ class Service:
         with self._caring, self._telling("duties failed"), Store.open(self._settings.state) as store:
             store.owe(digesting.owed(self._settings, store, _now()), _now())
             self._check(store, _CHECKED, lambda: self_check(self._settings, store))
-            self._check(store, _DRILLED, lambda: rescuing.drill(self._settings, store, now=_now()))
+            if store.readings():
+                self._check(store, _DRILLED, lambda: rescuing.drill(self._settings, store, now=_now()))
             store.forget_replies(_now() - _KEPT)
         self._propose()
 
@@ -192,8 +193,8 @@ class Service:
         self._warn(name.removeprefix("duty "), troubles)
 
     def _propose(self) -> None:
-        """Propose the bumps that the configuration asks for; no pass is made meanwhile."""
-        with self._looking, self._telling("proposing failed"), Store.open(self._settings.state) as store:
+        """Propose the bumps that the configuration asks for."""
+        with self._caring, self._telling("proposing failed"), Store.open(self._settings.state) as store:
             for upstream in policy.wanted(self._settings, store, _now()):
                 if self._stopping.is_set():
                     return

@@ -5,6 +5,8 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ from tests.slackpeer import APP_TOKEN, HOOKS, TOKEN, Reply, SlackPeer, shown
 from tests.stories import kit
 from watcher.demo.server import Status
 from watcher.store import Store
+from watcher.upstream.mirror import Mirror
 
 PROGRAM = Path(sys.executable).with_name("watcher")
 PICTURE = "A---B---F---C   (main)"
@@ -79,6 +82,19 @@ def clickable(buggy, slack, monkeypatch):
         },
     }
     return buggy
+
+
+def until(is_so) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + LONG
+    while not is_so():
+        assert time.monotonic() < end, "it never was"
+        threading.Event().wait(0.1)
+
+
+def held(world) -> Mirror:
+    """Return the mirror that the service holds."""
+    return Mirror(directory=world.mirror().directory, url=world.engine.url, partial=True)
 
 
 @contextmanager
@@ -251,6 +267,7 @@ def test_a_restart_asks_nobody_anew(buggy, slack):
     buggy.config["schedule"] = {"poll": "6h"}
     with service(buggy) as running:
         slack.messages.get(timeout=LONG)
+        held(buggy).complete(buggy.engine.oids["B"])
         running.stop(signal.SIGKILL)
     buggy.server.requests.clear()
     with service(buggy) as running:
@@ -283,4 +300,12 @@ def test_a_taken_address_is_told(buggy, slack):
         done = subprocess.run([PROGRAM, "run", "-c", other], capture_output=True, text=True, timeout=30, check=False)
         assert 2 == done.returncode
         assert f"cannot listen on {address}" in done.stderr
+        assert 0 == running.stop()
+
+
+def test_what_is_pinned_is_whole_soon(buggy, slack):
+    """The drill brings the contents of pinned commits, so that they can be rescued when the upstream is gone."""
+    with service(buggy) as running:
+        slack.messages.get(timeout=LONG)
+        until(lambda: held(buggy).is_whole(buggy.engine.oids["B"]))
         assert 0 == running.stop()
