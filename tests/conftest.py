@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from watcher.demo.drawing import draw
 from watcher.demo.server import Fault, GitServer
+from watcher.metrics import Pulse
 from watcher.model import Oid
 
 # How fast the machine is, and what else it does just now, is no defect of ours.
@@ -76,3 +78,25 @@ def server(tmp_path):
 def upstream(server):
     """Offer one repository, `owner/project`, on the server; more with `Upstream(server, "owner/other")`."""
     return Upstream(server)
+
+
+class Clock:
+    """A clock that goes when it is told to."""
+
+    seconds = 1000.0
+
+    def __call__(self):
+        """Return what it shows."""
+        return self.seconds
+
+
+@pytest.fixture
+def clock():
+    """Return a clock that stands still."""
+    return Clock()
+
+
+@pytest.fixture
+def pulse(clock):
+    """Return the pulse of a service that just started, with one channel."""
+    return Pulse(every=timedelta(minutes=15), channels=["slack"], clock=clock)

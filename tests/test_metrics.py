@@ -7,35 +7,13 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.report import passes
-from watcher.metrics import Pulse, Scrape, sendable_since
+from watcher.metrics import Scrape, sendable_since
 from watcher.model import Advertisement, Kind, Reading, RefKind, Severity, State, Unobserved
 from watcher.store import Message, Store
 from watcher.store.database import FILE
 
 NOW = passes.NOW
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
-
-
-class Clock:
-    """A clock that goes when it is told to."""
-
-    seconds = 1000.0
-
-    def __call__(self):
-        """Return what it shows."""
-        return self.seconds
-
-
-@pytest.fixture
-def clock():
-    """Return a clock that stands still."""
-    return Clock()
-
-
-@pytest.fixture
-def pulse(clock):
-    """Return the pulse of a service that just started, with one channel."""
-    return Pulse(every=15 * MINUTE, channels=["slack"], clock=clock)
 
 
 @pytest.fixture

@@ -12,28 +12,15 @@ from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
 from tests.report import passes
-from tests.test_metrics import HOUR, MINUTE, Clock, owe
+from tests.test_metrics import HOUR, MINUTE, owe
 from watcher import serving
 from watcher.config.fields import Endpoint
 from watcher.errors import UsageError
-from watcher.metrics import Pulse
 from watcher.serving import Served
 from watcher.store import Store
 
 NOW = passes.NOW
 ANY = Endpoint(host="127.0.0.1", port=0)
-
-
-@pytest.fixture
-def clock():
-    """Return a clock that stands still."""
-    return Clock()
-
-
-@pytest.fixture
-def pulse(clock):
-    """Return the pulse of a service that just started, with one channel."""
-    return Pulse(every=15 * MINUTE, channels=["slack"], clock=clock)
 
 
 @pytest.fixture

@@ -273,28 +273,38 @@ def bump(
     """Plan the smallest bump of a pin: what it gains, what comes along; write it, or propose it."""
     from watcher import bumping
     from watcher.planned import Stance
-    from watcher.report import bump as written
-    from watcher.report import proposal
 
+    if issue and pull_request:
+        raise UsageError("expected --issue or --pull-request, found both")
+    if checkout and not write:
+        raise UsageError("expected --write with --checkout")
     settings = _settings(config)
     with _store(settings) as store, _progress() as progress:
         plans = bumping.bump_plans(settings, store, pin, to, together=all_variants, now=_now(), progress=progress)
-        match format_:
-            case Format.JSON:
-                _print(written.render_json(plans))
-            case Format.MARKDOWN:
-                _print("\n".join(proposal.body(plan) for plan in plans))
-            case Format.TABLE:
-                _print(written.render(plans, width=_width(), color=sys.stdout.isatty()))
-        for plan in plans:
-            if write and plan.steps:
+        _print(_planned(plans, format_))
+        for plan in (it for it in plans if it.steps):
+            if write:
                 _write_bump(settings, plan, checkout)
-            if (issue or pull_request) and plan.steps:
+            if issue or pull_request:
                 _propose(settings, store, plan, is_pull=pull_request)
     if not (write or issue or pull_request):
         _say("a plan only: nothing was changed")
     if any(it.stance is Stance.UNOBSERVED for plan in plans for it in plan.stays):
         raise typer.Exit(Exit.UNTOLD)
+
+
+def _planned(plans: "tuple[Plan, ...]", format_: Format) -> str:
+    from watcher.report import bump as written
+    from watcher.report import proposal
+
+    match format_:
+        case Format.JSON:
+            return written.render_json(plans)
+        case Format.MARKDOWN:
+            # What moves nothing is no proposal: it is said in words.
+            return "\n".join(proposal.body(it) if it.steps else written.render((it,), width=_width()) for it in plans)
+        case Format.TABLE:
+            return written.render(plans, width=_width(), color=sys.stdout.isatty())
 
 
 def _write_bump(settings: "Settings", plan: "Plan", checkout: Path | None) -> None:

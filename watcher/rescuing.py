@@ -3,6 +3,7 @@
 Nothing here needs the upstream where the mirror holds the commit whole; where it does not, the upstream is asked.
 """
 
+import shutil
 import tarfile
 import tempfile
 import time
@@ -25,6 +26,8 @@ from watcher.upstream.mirror import Mirror
 from watcher.upstream.standalone import checked, created, name, tried
 from watcher.upstreams import advertisements, mirror_folder
 
+_TRIAL = "drill-"
+"""How the folders begin in which a rescue is tried; one process at a time has a state folder for its drill."""
 _DIGITS = 12
 _NAMED = 5
 """How many missing files a message names."""
@@ -213,6 +216,8 @@ def drill(
     What is missing is fetched while upstream still answers. It ends after so many seconds, or bytes that were fetched;
     each day begins with another commit, so that in the end every one has its turn.
     """
+    for abandoned in settings.state.glob(f"{_TRIAL}*"):  # of a drill that was killed
+        shutil.rmtree(abandoned, ignore_errors=True)
     troubles: list[str] = []
     deadline, left = time.monotonic() + seconds, most
     for it in _turned(_held(settings, store), now):
@@ -243,7 +248,7 @@ def _held(settings: Settings, store: Store) -> list[_Kept]:
 
 def _try(it: _Kept, state: Path) -> None:
     """Copy a commit as a rescue would, check it, and throw it away."""
-    with tempfile.TemporaryDirectory(prefix="drill-", dir=state) as place:
+    with tempfile.TemporaryDirectory(prefix=_TRIAL, dir=state) as place:
         tried(it.mirror, it.commit, Path(place) / "tried.git")
 
 

@@ -68,7 +68,7 @@ class Service:
         self._stopping = threading.Event()
         self._looking, self._sending, self._caring = threading.Lock(), threading.Lock(), threading.Lock()
         self._rests_until = 0.0
-        self._told: dict[str, frozenset[str]] = {}
+        self._told: dict[tuple[str, str], frozenset[str]] = {}
         self._log = structlog.get_logger()
         self._scheduler = BackgroundScheduler(timezone=UTC, executors={"default": ThreadPoolExecutor(5)})
         self._pulse = Pulse(every=self._settings.schedule.poll, channels=channels(self._settings).by_name)
@@ -201,7 +201,7 @@ class Service:
                 done, troubles = policy.propose(self._settings, store, upstream, _now())
                 for it in done:
                     self._log.info("proposed", outcome=str(it.outcome), what=safe(it.said), url=safe(it.url))
-                self._warn(f"not proposed for {safe(upstream)}", troubles)
+                self._warn("not proposed", troubles, about=upstream)
 
     def _clicked(self, what: str, handle: str, by: str) -> str:
         """Do what a button says, and send the news of it."""
@@ -297,12 +297,13 @@ class Service:
         for upstream in sorted(({*before} - {*after}) & found.observed):
             self._log.info("observed again", upstream=safe(upstream))
 
-    def _warn(self, what: str, troubles: Iterable[str]) -> None:
-        """Write a line for each trouble that is new."""
+    def _warn(self, what: str, troubles: Iterable[str], about: str = "") -> None:
+        """Write a line for each trouble that is new, of all or of the one thing that it is about."""
         now = frozenset(troubles)
-        for trouble in sorted(now - self._told.get(what, frozenset())):
-            self._log.warning(what, reason=safe(trouble))
-        self._told[what] = now
+        more = {"about": safe(about)} if about else {}
+        for trouble in sorted(now - self._told.get((what, about), frozenset())):
+            self._log.warning(what, reason=safe(trouble), **more)
+        self._told[what, about] = now
 
     def _plan(self) -> dict[str, str]:
         return {

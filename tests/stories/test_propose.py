@@ -290,3 +290,37 @@ def test_a_folder_has_no_forge(world, option):
     )
     assert 2 == done.returncode
     assert "images is a folder: --write changes it" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [(["--issue", "--pull-request"], "found both"), (["--checkout", "."], "expected --write with --checkout")],
+)
+def test_options_that_do_not_go_together(world, options, words):
+    """They are told before anything is looked at."""
+    world.engine.draw("A   (main)")
+    world.pin(cuda=world.engine.oids["A"])
+    world.prepare()
+    done = subprocess.run(
+        [PROGRAM, "bump", "engine", *options], cwd=world.folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (2, []) == (done.returncode, world.server.requests)
+    assert words in done.stderr
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "json"])
+def test_nothing_to_gain_is_said(world, form):
+    """In every form, and it is no error."""
+    oids = world.engine.draw("A---B   (main)", **kit.STORY)
+    world.pin(cuda=oids["B"])
+    world.prepare()
+    done = subprocess.run(
+        [PROGRAM, "bump", "engine", "-f", form],
+        cwd=world.folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert 0 == done.returncode, done.stderr
+    assert "no fix found" in done.stdout

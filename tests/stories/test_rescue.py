@@ -263,6 +263,16 @@ def test_the_command(pinned):
 # --- the drill -------------------------------------------------------------------------------------------------------
 
 
+def test_a_drill_cleans_up_after_one_that_was_killed(pinned):
+    """What that one tried is thrown away, and nothing else in the state folder."""
+    left, other = pinned.state / "drill-abandoned", pinned.state / "kept"
+    for folder in (left, other):
+        folder.mkdir(parents=True)
+        (folder / "file").write_text("x")
+    drilled(pinned)
+    assert (False, True) == (left.exists(), other.exists())
+
+
 def test_the_drill_completes_what_is_pinned(pinned):
     """From then on the upstream may go."""
     assert () == drilled(pinned)
