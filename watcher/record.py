@@ -23,9 +23,11 @@ _MOST_HOLDERS = 50
 
 def remember(store: Store, settings: Settings, found: Found, looked: Looked, now: datetime) -> dict[str, Patience]:
     """Record pins, refs, moves, the ledger, identities, facts and looks; return what patience is left, by upstream."""
+    # Another pass may have seen, and recorded, the same moves since this one began.
+    held = {pin for reading in store.readings().values() for pin in reading.pins}
+    store.record_moved_pins(it for it in found.moved if it.pin in held)
     store.record_readings((it for it in found.readings if it.name in found.fresh), now)
     store.forget_readings({*found.downstreams, *found.unread})
-    store.record_moved_pins(found.moved)
     store.record_looks(_looks(settings, found, looked, store.looks(), now))
     for upstream, assessment in looked.assessments.items():
         _remember(store, upstream, assessment, now)

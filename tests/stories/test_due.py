@@ -4,6 +4,7 @@ import pytest
 
 from tests.stories import kit
 from tests.stories.world import HOST, findings_of, kinds, name_of, told
+from watcher import cycle
 from watcher.demo.server import Status
 from watcher.findings import dismiss, reopen
 from watcher.store import Store
@@ -160,6 +161,26 @@ def test_a_pin_that_is_removed_names_the_commit_that_did_it(world):
     with Store.open(world.state) as store:
         [moved] = store.moved_pins()
     assert f"docker/Dockerfile.cuda:3 is gone by {moved.landing[:12]} “B”" == resolved(found)
+
+
+def test_two_passes_that_see_one_bump_record_it_once(world, monkeypatch):
+    """The service and a person's `watcher check` at the same moment."""
+    oids = world.engine.draw("A---B---F   (main)", **kit.STORY)
+    world.pin(cuda=oids["B"])
+    world.look()
+    world.pin(cuda=oids["F"])
+    discover = cycle.discover
+
+    def interrupted(*args, **more):
+        found = discover(*args, **more)
+        monkeypatch.undo()
+        world.look()
+        return found
+
+    monkeypatch.setattr(cycle, "discover", interrupted)
+    world.look()
+    with Store.open(world.state) as store:
+        assert 1 == len(store.moved_pins())
 
 
 def test_a_folder_without_history_names_the_place(world):
