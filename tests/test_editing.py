@@ -163,6 +163,115 @@ def test_a_lock_beside_a_manifest_is_pointed_out(folder):
     assert (expected,) == written.warnings
 
 
+# --- submodules ------------------------------------------------------------------------------------------------------
+
+MODULES = '[submodule "deps/saver"]\n\tpath = deps/saver\n\turl = https://github.com/a/saver\n\tbranch = main\n'
+
+
+@pytest.fixture
+def modules(folder):
+    """Make it a repository that has the saver as a submodule too, at the same commit."""
+    (folder / ".gitmodules").write_text(MODULES)
+    (folder / "deps/saver").mkdir(parents=True)
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "update-index", "--add", "--cacheinfo", f"160000,{OLD},deps/saver")
+    git(folder, "commit", "-qm", "x")
+    return folder
+
+
+def git(folder, *args, **more):
+    """Run git in a checkout as a person does, and return what it prints."""
+    who = ("-c", "user.name=n", "-c", "user.email=e@x", "-c", "commit.gpgsign=false")
+    done = subprocess.run(["git", "-C", folder, *who, *args], check=True, capture_output=True, text=True, **more)
+    return done.stdout
+
+
+def linked(folder):
+    """Return the commit of the submodule in the index."""
+    return git(folder, "ls-files", "--stage", "deps/saver").split()[1]
+
+
+def test_a_submodule_moves_in_the_index_and_the_files_with_it(modules):
+    """Of the files only those with a ref change; `.gitmodules` and what is checked out stay."""
+    (modules / "deps/saver/mine").write_text("x")
+    pins, _, _ = scan(modules)
+    before = everything(modules)
+    written = write(modules, pins, to_new(pins))
+    assert ["docker/Dockerfile", "docker/Dockerfile.rocm", "deps/saver"] == [it.file for it in written]
+    expected = {path: data.replace(OLD.encode(), NEW.encode()) for path, data in before.items()}
+    assert (expected, NEW) == (everything(modules), linked(modules))
+    assert "deps/saver\n" == git(modules, "diff", "--cached", "--name-only")
+    assert [NEW] * 3 == [pin.ref for pin in scan(modules)[0] if pin.name == "saver"]
+
+
+def test_the_difference_of_a_submodule_applies(modules):
+    """Git stages the same commit of it, and would show it so."""
+    pins, _, _ = scan(modules)
+    (planned,) = preview(modules, pins, {".gitmodules:saver": COMMIT})
+    assert OLD == linked(modules)
+    git(modules, "apply", "--cached", "-", input=planned.diff)
+    assert NEW == linked(modules)
+    assert git(modules, "diff", "--cached", "--full-index") == planned.diff
+
+
+def test_a_submodule_that_was_staged_since_is_refused(modules):
+    """Somebody else's commit stays, and the files too."""
+    pins, _, _ = scan(modules)
+    other = "9" * 40
+    git(modules, "update-index", "--cacheinfo", f"160000,{other},deps/saver")
+    before = everything(modules)
+    with pytest.raises(EditError, match=rf"\.gitmodules:3: saver is not there at '{OLD}': the submodule was changed"):
+        write(modules, pins, to_new(pins))
+    assert (before, other) == (everything(modules), linked(modules))
+
+
+def test_a_submodule_that_is_staged_in_this_moment_is_refused(modules, monkeypatch):
+    """Between the proof and the writing somebody may use git."""
+    pins, _, _ = scan(modules)
+    before = everything(modules)
+    real, other = editing.prepared, "9" * 40
+
+    def slow(*args, **more):
+        planned = real(*args, **more)
+        git(modules, "update-index", "--cacheinfo", f"160000,{other},deps/saver")
+        return planned
+
+    monkeypatch.setattr(editing, "prepared", slow)
+    with pytest.raises(EditError, match=r"the index has another commit for this submodule.*nothing was written"):
+        write(modules, pins, to_new(pins))
+    assert (before, other) == (everything(modules), linked(modules))
+
+
+def test_a_locked_index_leaves_the_files_alone(modules):
+    """One line tells what to look at."""
+    pins, _, _ = scan(modules)
+    before = everything(modules)
+    (modules / ".git/index.lock").touch()
+    with pytest.raises(
+        EditError, match=r"deps/saver: it cannot be staged: the index is locked: .*/\.git/index\.lock; nothing"
+    ):
+        write(modules, pins, to_new(pins))
+    assert (before, OLD) == (everything(modules), linked(modules))
+
+
+def test_a_file_that_cannot_be_written_leaves_the_index_as_it_was(modules, monkeypatch):
+    """All of a bump, or nothing."""
+    pins, _, _ = scan(modules)
+    before = everything(modules)
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(inplace.os, "fsync", full)
+    with pytest.raises(EditError, match="docker/Dockerfile: it cannot be written: No space left"):
+        write(modules, pins, to_new(pins))
+    assert (before, OLD) == (everything(modules), linked(modules))
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("mode", [0o644, 0o755, 0o600])
 def test_a_file_keeps_its_mode(folder, mode):
     """An entry point stays executable, a private file private."""

@@ -1,6 +1,7 @@
-"""What the service does with a clock that somebody sets."""
+"""What the service does with a clock that somebody sets, and with a click that takes longer than others."""
 
 import signal
+import threading
 
 import pytest
 
@@ -44,3 +45,17 @@ def plans(tmp_path, monkeypatch):
 def test_the_plan_is_made_anew_when_the_clock_is_set(plans, offsets, expected):
     """Back or forth; not for what drifts a little, and once for each time."""
     assert expected == plans(*offsets)
+
+
+def test_a_wish_is_taken_up_at_once(tmp_path, monkeypatch):
+    """Not at the next tick, and not by whoever reads the clicks: the next one need not wait for it."""
+    (tmp_path / "config.yaml").write_text("pins: [{upstream: 'https://example.org/o/n', ref: main}]\n")
+    running, granted = service.Service(tmp_path / "config.yaml"), threading.Event()
+    workers = []
+    monkeypatch.setattr(service.wishes, "ask", lambda *_, **__: "Taken up.")
+    monkeypatch.setattr(running, "_grant", lambda: (workers.append(threading.current_thread()), granted.set()))
+    running._scheduler.start()
+    assert "Taken up." == running._clicked("pull-request", "d2086b6", "dana (U1)")
+    assert granted.wait(10)
+    running._scheduler.shutdown()
+    assert [threading.current_thread()] != workers

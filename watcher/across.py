@@ -34,7 +34,6 @@ from watcher.model import (
 )
 from watcher.pins.refkind import bare_ref
 from watcher.upstreams import Looked
-from watcher.web import compare_url, file_url
 
 
 def drifts(settings: Settings, pins: Iterable[Pin], looked: Looked) -> tuple[Drift, ...]:
@@ -97,19 +96,21 @@ def concerns(
     raised = [
         *(concern for pin in found.pins if not _is_left_out(pin, looked) for concern in _of_pin(pin, looked)),
         *(concern for it in looked.assessments.values() for concern in wrong.of_refs(_pins_of(it, found), it.seen)),
-        *(concern for drift in drifted for concern in offers.of_drift(drift, pins, fixes)),
+        *(concern for drift in drifted for concern in offers.of_drift(drift, pins, fixes, settings.pages)),
         *(concern for upstream, had in patience.items() for concern in _of_failure(settings, upstream, had, now)),
     ]
-    located = _located(found, drifted, looked)
+    located = _located(settings, found, drifted, looked)
     return tuple(
         replace(located(concern), severity=settings.severity(concern.kind, concern.severity)) for concern in raised
     )
 
 
-def _located(found: Found, drifted: Iterable[Drift], looked: Looked) -> Callable[[Concern], Concern]:
+def _located(
+    settings: Settings, found: Found, drifted: Iterable[Drift], looked: Looked
+) -> Callable[[Concern], Concern]:
     """Return how to say of a concern what it is about, where that stands, and where a browser shows it."""
     pins = {pin.id: pin for pin in found.pins}
-    places = {pin.id: _place(pin, reading, found) for reading in found.readings for pin in reading.pins}
+    places = {pin.id: _place(settings, pin, reading, found) for reading in found.readings for pin in reading.pins}
     members = {f"{Kind.VARIANT_DRIFT}:{drift.name}": drift.pins for drift in drifted}
 
     def located(concern: Concern) -> Concern:
@@ -119,23 +120,25 @@ def _located(found: Found, drifted: Iterable[Drift], looked: Looked) -> Callable
             concern,
             dependency=meant[0].name if meant else (concern.upstream or "").rsplit("/", 1)[-1],
             places=tuple(places[pin.id] for pin in meant),
-            compare=_compare(pins[concern.pin], concern.target, looked) if concern.pin and concern.target else None,
+            compare=_compare(settings, pins[concern.pin], concern.target, looked)
+            if concern.pin and concern.target
+            else None,
         )
 
     return located
 
 
-def _place(pin: Pin, reading: Reading, found: Found) -> Place:
+def _place(settings: Settings, pin: Pin, reading: Reading, found: Found) -> Place:
     owner = f"{pin.downstream} " if len(found.readings) > 1 else ""
     at = reading.commit
-    url = file_url(reading.address, at, reading.prefix + pin.file, pin.line) if at else None
+    url = settings.pages(reading.address).file(at, reading.prefix + pin.file, pin.line) if at else None
     return Place(text=f"{owner}{pin.place}", variant=pin.variant, url=url)
 
 
-def _compare(pin: Pin, target: Oid, looked: Looked) -> str | None:
+def _compare(settings: Settings, pin: Pin, target: Oid, looked: Looked) -> str | None:
     assessment = looked.assessments.get(pin.upstream or "")
     commit = assessment.seen.commit_of(pin) if assessment else None
-    return compare_url(pin.upstream, commit, target) if commit else None
+    return settings.pages(pin.upstream).compare(commit, target) if commit else None
 
 
 def reasons(
@@ -219,8 +222,8 @@ def unknowns(found: Found, looked: Looked) -> Callable[[Concern], bool]:
     """Return whether this pass could tell nothing of what an earlier concern is about.
 
     A pin whose downstream was not read may still be there, and so may the other side of a drift, or the last pin of an
-    upstream; a pin whose upstream was not observed may still be ill. That a pin follows a branch is read from its
-    manifest alone.
+    upstream; a pin whose upstream was not observed may still be ill. Where another repository answers for an upstream,
+    nothing is said of fixes. That a pin follows a branch is read from its manifest alone.
     """
     there = {pin.id for pin in found.pins}
     unjudged = {
@@ -229,6 +232,7 @@ def unknowns(found: Found, looked: Looked) -> Callable[[Concern], bool]:
         for name, said in it.reachability.items()
         if said.cls is ReachabilityClass.UNKNOWN
     }
+    withheld = {name for name, it in looked.assessments.items() if wrong.is_withheld(it.seen)}
     watched = observable(found.pins)
     unread = tuple(f"{name}:" for name in found.unread)
 
@@ -241,6 +245,8 @@ def unknowns(found: Found, looked: Looked) -> Callable[[Concern], bool]:
             return True
         if concern.kind is Kind.PIN_FLOATING:
             return False
+        if concern.kind in {Kind.FIX_AVAILABLE, Kind.VARIANT_DRIFT} and concern.upstream in withheld:
+            return True
         return concern.upstream in looked.unobserved or concern.pin in unjudged
 
     return unknown

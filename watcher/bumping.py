@@ -57,12 +57,14 @@ def bump_plans(
         raise UnobservedError(f"no bump of {named[0].name} can be planned now: {_reason(named[0], looked)}")
     made: list[Plan] = []
     for upstream in map(str, upstreams):
-        asked = tuple(pin for pin in named if pin.upstream == upstream)
+        # All together are one proposal under one name, whichever of them was named.
+        asked = tuple(pin for pin in (mine if together else named) if pin.upstream == upstream)
         others = tuple(pin for pin in mine if pin.upstream == upstream and pin not in asked)
         kin = set(settings.relatives_of(upstream)) - {upstream}
         away = tuple(foreign(pin, upstream) for pin in found.pins if pin.upstream in kin and pin not in named)
         *first, last = _of_upstream(settings, asked, others, to, looked, together=together)
-        made += [*first, replace(last, stays=(*last.stays, *away))]
+        forge = settings.pages(upstream).forge
+        made += [replace(plan, forge=forge) for plan in (*first, replace(last, stays=(*last.stays, *away)))]
     return tuple(made)
 
 

@@ -252,7 +252,7 @@ def init(
 
 @app.command(rich_help_panel=_ACT)
 def bump(
-    pin: Annotated[str, typer.Argument(metavar="PIN", help="A pin's id, name or place, or a finding.")],
+    pin: Annotated[str, typer.Argument(metavar="PIN|FINDING", help="A pin's id, name or place, or a finding.")],
     to: Annotated[
         str, typer.Option(help="minimal, all-fixes, or a commit, tag or branch of the upstream.", show_default=True)
     ] = "minimal",
@@ -289,6 +289,8 @@ def bump(
                 _propose(settings, store, plan, is_pull=pull_request)
     if not (write or issue or pull_request):
         _say("a plan only: nothing was changed")
+    elif not any(plan.steps for plan in plans):
+        _say("nothing was changed: no pin moves")
     if any(it.stance is Stance.UNOBSERVED for plan in plans for it in plan.stays):
         raise typer.Exit(Exit.UNTOLD)
 

@@ -19,9 +19,10 @@ from watcher.config.secret import Secret
 from watcher.digesting import digest_of, outdated
 from watcher.errors import ConfigError, DeliveryError
 from watcher.model import Event, EventKind
+from watcher.offering import offered
 from watcher.report import digestpost
 from watcher.report.alert import Alert, alerts
-from watcher.report.blocks import Post, baseline, post
+from watcher.report.blocks import Post, baseline, post, reply
 from watcher.report.digest import letter
 from watcher.store import Owed, Store
 
@@ -103,32 +104,36 @@ def _send(ways: Channels, message: Owed, store: Store, now: datetime) -> str | N
         case Mail() as mail:
             return mail.send(message.key, letter(digest_of(message.payload, ways.settings, store, now)), now)
         case Bot() | Webhook() as slack:
-            finding = message.payload.get("finding")
-            first = store.post_of(finding, message.channel) if finding else None
+            about = message.payload.get("finding") or message.payload.get("reply")
+            first = store.post_of(about, message.channel) if about else None
             return slack.send(message.key, _words(ways, message, store, now), first)
         case other:
             assert_never(other)
 
 
 def _words(ways: Channels, message: Owed, store: Store, now: datetime) -> Post:
-    """Return what a message says: one event, the findings of a first look, or a digest."""
+    """Return what a message says: one event, the findings of a first look, a digest, or what became of a wish."""
     if "digest" in message.payload:
         return digestpost.post(digest_of(message.payload, ways.settings, store, now))
     if "baseline" in message.payload:
         opened = [event for key in message.payload["baseline"] for event in _opened(store.events(key))]
         return baseline(alerts(opened, {}))
-    return post(_alert(message, store), has_buttons=ways.has_buttons)
+    if "reply" in message.payload:
+        return reply((str(words), str(url)) for words, url in message.payload["said"])
+    return post(_alert(ways, message, store), has_buttons=ways.has_buttons)
 
 
-def _alert(message: Owed, store: Store) -> Alert:
-    """Return the event that a message tells, against how its finding stood before."""
+def _alert(ways: Channels, message: Owed, store: Store) -> Alert:
+    """Return the event that a message tells, against how its finding stood before, and what can be done about it."""
     event = store.event_of(message)
     if event is None:
         raise DeliveryError(f"the log has no event {message.key}", is_final=True)
     earlier = [it.finding for it in store.events(event.finding.key) if it.at < event.at]
     # What was held back as new is told as new, whatever happened meanwhile.
     told = replace(event, kind=EventKind(message.payload.get("event", event.kind)))
-    return alerts([told], {}, {it.key: it for it in earlier[-1:]})[0]
+    offer = offered(ways.settings, store, told.finding.concern)
+    offers = {told.finding.key: offer} if offer else {}
+    return alerts([told], {}, {it.key: it for it in earlier[-1:]}, offers)[0]
 
 
 def _opened(events: tuple[Event, ...]) -> tuple[Event, ...]:

@@ -11,6 +11,7 @@ from watcher.config import OWN, Downstream, Settings, is_match
 from watcher.errors import GitError
 from watcher.model import Advertisement, Commit, Moved, Oid, Pin, Reading, RefKind, Unobserved
 from watcher.pins.checkout import Checkout, decoded, read
+from watcher.pins.gitmodules import folder_of
 from watcher.pins.patterns import Pattern, claims
 from watcher.pins.refkind import ref_kind
 from watcher.progress import Progress, quiet
@@ -18,7 +19,7 @@ from watcher.upstream.git import head, origin, tracked
 from watcher.upstream.mirror import Mirror
 from watcher.upstream.repository import Repository
 from watcher.upstreams import advertisements, mirror_folder
-from watcher.web import commit_url
+from watcher.web import PagesOf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,14 +88,14 @@ def discover(
     extra = patterns(settings)
     results = {it.name: _files(it, settings, seen, extra) for it in wanted}
     readings = [Reading(name=OWN, pins=tuple(_own(settings)))] if settings.pins else []
-    moved = [it for own in readings for it in _moves(before.get(OWN), own, None, now)]
+    moved = [it for own in readings for it in _moves(before.get(OWN), own, None, settings.pages, now)]
     for downstream in settings.downstreams:
         match results.get(downstream.name):
             case None:
                 readings.append(before[downstream.name])
             case Files() as read_now:
                 readings.append(_reading(downstream, read_now, extra))
-                moved += _moves(before.get(downstream.name), readings[-1], read_now.history, now)
+                moved += _moves(before.get(downstream.name), readings[-1], read_now.history, settings.pages, now)
     return Found(
         pins=tuple(pin for reading in readings for pin in reading.pins),
         readings=tuple(readings),
@@ -243,12 +244,14 @@ def _reading(downstream: Downstream, read_now: Files, extra: Sequence[Pattern]) 
     )
 
 
-def _moves(before: Reading | None, after: Reading, history: Mirror | None, now: datetime) -> list[Moved]:
+def _moves(
+    before: Reading | None, after: Reading, history: Mirror | None, shown: PagesOf, now: datetime
+) -> list[Moved]:
     """Return the pins that differ from the reading before, each with the commit that did it."""
     there = {pin.id: pin for pin in after.pins}
     changed = [pin for pin in (before.pins if before else ()) if _stands(pin) != _stands(there.get(pin.id))]
     older = before.commit if before else None
-    return [_move(pin, there.get(pin.id), older, after, history, now) for pin in changed]
+    return [_move(pin, there.get(pin.id), older, after, history, shown, now) for pin in changed]
 
 
 def _stands(pin: Pin | None) -> tuple[str | None, str | None] | None:
@@ -256,34 +259,64 @@ def _stands(pin: Pin | None) -> tuple[str | None, str | None] | None:
 
 
 def _move(
-    pin: Pin, now_there: Pin | None, older: Oid | None, after: Reading, history: Mirror | None, now: datetime
+    pin: Pin,
+    now_there: Pin | None,
+    older: Oid | None,
+    after: Reading,
+    history: Mirror | None,
+    shown: PagesOf,
+    now: datetime,
 ) -> Moved:
     landing = _landing(pin, now_there, older, after, history)
     if landing is None:
         return Moved(pin=pin, after=now_there, at=now)
-    url = commit_url(after.address, landing.oid)
+    url = shown(after.address).commit(landing.oid)
     return Moved(pin=pin, after=now_there, at=now, landing=landing.oid, subject=landing.subject, url=url)
 
 
 def _landing(
     pin: Pin, now_there: Pin | None, older: Oid | None, after: Reading, history: Mirror | None
 ) -> Commit | None:
-    """Return the first of the newest landings whose file says what it says now; None where git cannot tell."""
+    """Return the first of the newest landings after which it was as it is now; None where git cannot tell."""
     if history is None or older is None or after.commit is None or older == after.commit:
         return None
+    look = _relinks if any(it and it.where == "gitlink" for it in (pin, now_there)) else _rewrites
     try:
-        changes = history.changes_of(after.prefix + pin.file, older, after.commit)
+        changes = look(pin, now_there, after.prefix, history, (older, after.commit))
     except GitError:  # the older commit was lost to a forced update, or a shallow clone has neither
         return None
-    said, is_there = (now_there.ref, True) if now_there else (pin.ref, False)
-    if said is None:
-        return None
     found = None
-    for commit, content in changes:
-        if (said.encode(errors="surrogateescape") in (content or b"")) != is_there:
+    for commit, is_as_now in changes:
+        if not is_as_now:
             break
         found = commit
     return found
+
+
+def _rewrites(
+    pin: Pin, now_there: Pin | None, prefix: str, history: Mirror, between: tuple[Oid, Oid]
+) -> list[tuple[Commit, bool]]:
+    """Return what changed a pin's file, newest first, each with whether the file then says what it says now."""
+    said, is_there = (now_there.ref, True) if now_there else (pin.ref, False)
+    if said is None:
+        return []
+    ref = said.encode(errors="surrogateescape")
+    changes = history.changes_of(prefix + pin.file, *between)
+    return [(commit, (ref in (content or b"")) == is_there) for commit, content in changes]
+
+
+def _relinks(
+    pin: Pin, now_there: Pin | None, prefix: str, history: Mirror, between: tuple[Oid, Oid]
+) -> list[tuple[Commit, bool]]:
+    """Return what changed a submodule, newest first, each with whether it is then at what it is at now."""
+    older, newer = between
+    linked = now_there if now_there and now_there.where == "gitlink" else None
+    shown, at = (linked, newer) if linked else (pin, older)
+    folder = folder_of(decoded(history.content(at, prefix + shown.file) or b""), shown.line)
+    if folder is None or history.gitlink(at, prefix + folder) != shown.ref:
+        return []  # a folder on this machine is read as it is, and may say what is committed nowhere
+    now = linked.ref if linked else None
+    return [(commit, link == now) for commit, link in history.relinks_of(prefix + folder, *between)]
 
 
 def _own(settings: Settings) -> Iterable[Pin]:

@@ -7,20 +7,22 @@ as it was. What would come out otherwise is said, and nothing is written.
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 
 from watcher import pins as formats
 from watcher.downstreams import local
-from watcher.errors import EditError
+from watcher.errors import EditError, GitError
 from watcher.inplace import Change, content_of, inside, replace_all
 from watcher.model import Oid, Pin
 from watcher.pins.checkout import Checkout, decoded
 from watcher.pins.edit import Edit, Replaced, Target, Unambiguous, edited, never
 from watcher.pins.lockfiles import command_for
 from watcher.pins.patterns import Pattern
-from watcher.upstream.git import head
+from watcher.upstream.git import head, relink
 from watcher.upstream.repository import Repository
 
 _Atom = tuple[str, int, str | None, str | None, str | None]
@@ -40,6 +42,29 @@ class Written:
     """What `git diff` would show; nothing in it is cleaned of control characters."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relinked:
+    """One submodule at the commit of a bump: an entry of the tree, whose folder is not touched."""
+
+    file: str
+    """The folder of the submodule."""
+    before: Oid
+    content: Oid
+    warnings: tuple[str, ...]
+
+    @property
+    def diff(self) -> str:
+        """Return what `git diff --cached` shows; nothing in it is cleaned of control characters."""
+        return (
+            f"diff --git a/{self.file} b/{self.file}\nindex {self.before}..{self.content} 160000\n"
+            f"--- a/{self.file}\n+++ b/{self.file}\n@@ -1 +1 @@\n"
+            f"-Subproject commit {self.before}\n+Subproject commit {self.content}\n"
+        )
+
+
+Made = Written | Relinked
+
+
 def digest(content: bytes) -> str:
     """Return what tells whether a file is still the one that was read."""
     return sha256(content).hexdigest()
@@ -53,14 +78,18 @@ def write(
     expected: Oid | Mapping[str, str] | None = None,
     is_unambiguous: Unambiguous = never,
     extra: Sequence[Pattern] = (),
-) -> tuple[Written, ...]:
+) -> tuple[Made, ...]:
     """Move pins in the files of a checkout; raise EditError, with nothing written, where one cannot be moved exactly.
+
+    A submodule is moved in the index alone.
 
     `expected` is what the pins were discovered in: the commit, or file → `digest`. Without it a file may have changed
     where no pin is concerned.
     """
     planned = preview(folder, pins, targets, expected=expected, is_unambiguous=is_unambiguous, extra=extra)
-    replace_all({inside(folder, it.file): Change(file=it.file, old=it.before, new=it.content) for it in planned})
+    files = [it for it in planned if isinstance(it, Written)]
+    with _staged(folder, [it for it in planned if isinstance(it, Relinked)]):
+        replace_all({inside(folder, it.file): Change(file=it.file, old=it.before, new=it.content) for it in files})
     return planned
 
 
@@ -72,7 +101,7 @@ def preview(
     expected: Oid | Mapping[str, str] | None = None,
     is_unambiguous: Unambiguous = never,
     extra: Sequence[Pattern] = (),
-) -> tuple[Written, ...]:
+) -> tuple[Made, ...]:
     """Return what `write` would write."""
     checkout = local(folder, extra)
     files = sorted({pin.file for pin in pins if pin.id in targets})
@@ -87,7 +116,8 @@ def preview(
         extra=extra,
         same=lambda file: _same(folder, checkout, file),
     )
-    return tuple(_one_a_file(folder, planned))
+    written = _one_a_file(folder, (it for it in planned if isinstance(it, Written)))
+    return (*written, *(it for it in planned if isinstance(it, Relinked)))
 
 
 def prepared(
@@ -99,8 +129,8 @@ def prepared(
     is_unambiguous: Unambiguous = never,
     extra: Sequence[Pattern] = (),
     same: Callable[[str], Iterable[str]] = lambda file: (file,),
-) -> tuple[Written, ...]:
-    """Return the manifests of a tree with a bump in them, proven; nothing is read or written.
+) -> tuple[Made, ...]:
+    """Return the manifests and submodules of a tree with a bump in them, proven; nothing is read or written.
 
     `contents` are the bytes of the files that hold the pins. `same` returns the paths under which a file is in the
     tree: symbolic links give it several.
@@ -115,12 +145,16 @@ def prepared(
         for file, content in contents.items()
     }
     texts = {path: decoded(edit.content) for file, edit in edits.items() for path in same(file)}
-    after = formats.discover(replace(checkout, texts={**checkout.texts, **texts}), extra=extra).pins
+    gitlinks = {folder: commit for edit in edits.values() for folder, commit in edit.gitlinks.items()}
+    bumped = replace(checkout, texts={**checkout.texts, **texts}, gitlinks={**checkout.gitlinks, **gitlinks})
+    after = formats.discover(bumped, extra=extra).pins
     _require_proof(before, after, wanted, {key: ref for edit in edits.values() for key, ref in edit.refs.items()})
-    return tuple(
+    written = (
         _written(file, contents[file], edit, [pin for pin in wanted if pin.file == file], before, targets)
         for file, edit in edits.items()
+        if not edit.gitlinks
     )
+    return (*written, *(it for edit in edits.values() for it in _relinked(edit, checkout.gitlinks)))
 
 
 def _edited(
@@ -148,8 +182,9 @@ def _known(found: Iterable[Pin], wanted: Sequence[Pin]) -> list[Pin]:
     now = {_place(pin): pin for pin in formats.identify(found)}
     for pin in wanted:
         if _place(pin) not in now:
+            what = "submodule" if pin.where == "gitlink" else "file"
             raise EditError(
-                f"{pin.place}: {pin.name} is not there at {pin.ref!r}: the file was changed since it was read"
+                f"{pin.place}: {pin.name} is not there at {pin.ref!r}: the {what} was changed since it was read"
             )
     names = {_place(pin): pin.id for pin in wanted}
     return [replace(pin, id=names.get(place, f"{pin.place} {pin.name}")) for place, pin in now.items()]
@@ -217,6 +252,13 @@ def _written(
     )
 
 
+def _relinked(edit: Edit, before: Mapping[str, Oid]) -> Iterator[Relinked]:
+    """Yield the submodules that an edit moves."""
+    for folder, commit in edit.gitlinks.items():
+        follow = f"{folder}: its files are not touched; bring them along with `git submodule update -- {quote(folder)}`"
+        yield Relinked(file=folder, before=before[folder], content=commit, warnings=(*edit.warnings, follow))
+
+
 def _locks(moved: Pin, pins: Iterable[Pin], commit: Oid) -> Iterator[str]:
     """Say which lock files beside a manifest, or above it, hold the same upstream and are stale now."""
     for pin in pins:
@@ -253,6 +295,20 @@ def _one_a_file(folder: Path, planned: Iterable[Written]) -> Iterator[Written]:
         if other.content != it.content:
             raise EditError(f"{other.file} and {it.file} are one file and would be edited in two ways")
     yield from first.values()
+
+
+@contextmanager
+def _staged(folder: Path, made: Sequence[Relinked]) -> Iterator[None]:
+    """Stage submodules at their new commits, and at the old ones again where the rest fails."""
+    try:
+        relink(folder, {it.file: (it.before, it.content) for it in made})
+    except GitError as error:
+        raise EditError(f"{made[0].file}: it cannot be staged: {error}; nothing was written") from error
+    try:
+        yield
+    except Exception:
+        relink(folder, {it.file: (it.content, it.before) for it in made})
+        raise
 
 
 def _require_unchanged(folder: Path, contents: Mapping[str, bytes], expected: Oid | Mapping[str, str] | None) -> None:

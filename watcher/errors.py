@@ -37,12 +37,14 @@ class GitError(WatcherError):
     """The git program failed.
 
     `retryable` is true where the same call may work later (network, lock), false where it will not (unknown object).
+    `said` is all that git printed about it, of which the message is the most telling line.
     """
 
-    def __init__(self, message: str, *, retryable: bool = False, returncode: int | None = None) -> None:
+    def __init__(self, message: str, *, retryable: bool = False, returncode: int | None = None, said: str = "") -> None:
         super().__init__(message)
         self.retryable = retryable
         self.returncode = returncode
+        self.said = said
 
 
 class EditError(WatcherError):

@@ -45,5 +45,6 @@ def _argument(settings: Settings, pin: Pin, looked: Looked) -> Argument:
         repairs=assessment.repairs,
         single=assessment.single.get(pin.id, {}),
         suggestion=next((made for made in assessment.suggestions if made.pin == pin.id), None),
+        pages=settings.pages(pin.upstream),
         mirror=str(mirror_folder(settings, pin.upstream or "")),
     )

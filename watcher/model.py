@@ -110,6 +110,24 @@ class Ref:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Handshake:
+    """What is remembered of an upstream's last answer, so that the next one costs little."""
+
+    object_format: str
+    filters: bool
+    reply: str
+    """Equal ones mean that the server said the same, byte by byte, to the same question; empty where it is unknown."""
+    moved_to: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Same:
+    """An upstream answered exactly what it answered before: the last advertisement still holds."""
+
+    handshake: Handshake
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Advertisement:
     """The refs that a server advertised at one moment."""
 
@@ -126,6 +144,15 @@ class Advertisement:
     """Where a permanent redirect led, in normalised form, when it was not the address asked."""
     pulls: tuple[Ref, ...] = ()
     """Refs of proposals (`refs/pull/*`, `refs/merge-requests/*`); asked for only when a pin needs them."""
+    reply: str = field(default="", compare=False)
+    """As of its handshake; the same refs may be told in other bytes."""
+
+    @property
+    def handshake(self) -> Handshake:
+        """Return what to remember of it."""
+        return Handshake(
+            object_format=self.object_format, filters=self.filters, reply=self.reply, moved_to=self.moved_to
+        )
 
     def tip(self, name: str) -> Oid | None:
         """Return the commit of a full ref name, or None."""
@@ -422,6 +449,24 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Hosted:
+    """What a forge says of an upstream's repository as a whole."""
+
+    api: str
+    """Where it was asked: an id means nothing elsewhere."""
+    id: str
+    """Stays when the repository is renamed or handed over; only ever compared."""
+    address: str
+    """Where the repository is today, normalised."""
+    is_archived: bool = False
+    is_private: bool = False
+
+    def is_at(self, upstream: str) -> bool:
+        """Answer whether it still bears the upstream's name: forges tell no names apart by case."""
+        return self.address.casefold() == upstream.casefold()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
     """What is known of which repository stands behind an upstream's address."""
 
@@ -429,6 +474,14 @@ class Identity:
     """Root commits that were ever seen there."""
     aliases: frozenset[str] = frozenset()
     """Addresses that it was ever seen to move to."""
+    id: str | None = None
+    """By which id its forge knew it; of a repository that took its place there is nothing here."""
+    hosted: Hosted | None = None
+    """What its forge said last, be it of another repository."""
+
+    def id_at(self, api: str) -> str | None:
+        """Return the id, where it was told at this API: another one counts on its own."""
+        return self.id if self.hosted and self.hosted.api == api else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -528,6 +581,7 @@ class Kind(StrEnum):
     PIN_FLOATING = "pin-floating"
     PIN_ON_TAG_ONLY = "pin-on-tag-only"
     BRANCH_REWOUND = "branch-rewound"
+    UPSTREAM_ARCHIVED = "upstream-archived"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

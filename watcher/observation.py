@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from watcher.graph import Graph
-from watcher.model import Advertisement, ChangedPath, Commit, Discussion, Holding, Move, Oid, Pin, RefKind
+from watcher.model import Advertisement, ChangedPath, Commit, Discussion, Holding, Hosted, Move, Oid, Pin, RefKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +51,12 @@ class Observation:
     """Root commits of all branches and tags, now."""
     known_roots: frozenset[Oid] = frozenset()
     """Root commits of all branches and tags, at earlier looks."""
+    hosted: Hosted | None = None
+    """What its forge says, now or when it last answered; None where it was never asked."""
+    known_id: str | None = None
+    """By which id the same forge knew it at earlier looks."""
+    accepted_id: str | None = None
+    """Another id of which a person took note."""
 
     def commit_of(self, pin: Pin) -> Oid | None:
         """Return the commit that a pin stands for now, or None."""

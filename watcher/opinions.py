@@ -1,4 +1,4 @@
-"""Ask an upstream's forge what git does not know: the labels of a change, and who took a ref away.
+"""Ask an upstream's forge what git does not know: whose repository it is, the labels of a change, who took a ref away.
 
 Only with a token: without one a forge answers too few questions to be worth asking. What a change was labelled is asked
 once and kept; a trouble is told, and everything else is judged as without a forge.
@@ -6,14 +6,32 @@ once and kept; a trouble is told, and everything else is judged as without a for
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
+import httpx
+
+from watcher.address import normalise, one_spelling
+from watcher.config import ForgePlace, Settings
 from watcher.errors import ConfigError, ForgeError
-from watcher.forges import Forge, PullRequest
-from watcher.model import Change, Discussion, Oid, Reachability, ReachabilityClass
+from watcher.facts import DISCUSSED, from_discussed
+from watcher.forges import Budget, Forge, PullRequest, forge_of
+from watcher.judge.concerns import replaced_key
+from watcher.model import (
+    Change,
+    Discussion,
+    Hosted,
+    Identity,
+    Oid,
+    Reachability,
+    ReachabilityClass,
+    State,
+    Unobserved,
+)
+from watcher.observation import Observation
 from watcher.report.text import safe
+from watcher.store import Kept, Store
 
 _Told = TypeVar("_Told")
 NONE = Discussion(number=0)
@@ -22,20 +40,83 @@ _MOST = 40
 """How many changes of one upstream are asked about in one pass; the rest is in the next ones."""
 _NEAR = timedelta(days=2)
 """How long before we noticed it a ref may have been taken away."""
+_OF_ALL = frozenset({"busy", "limited", "unauthorised"})
+"""The kinds of trouble that a forge would have with the next repository too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What all questions of one pass share."""
+
+    http: httpx.Client
+    budget: Budget
+    now: datetime
+    silent: dict[str, str] = field(default_factory=dict)
+    """Host → why it is left alone for the rest of the pass: a forge that hangs must not hold up every upstream."""
+
+
+@dataclass(slots=True, kw_only=True)
+class OneReply:
+    """The kept answer about one repository, away from the store, which belongs to one thread."""
+
+    address: str = ""
+    kept: Kept | None = None
+    is_new: bool = False
+
+    def reply(self, address: str) -> Kept | None:
+        """Return what the address answered last, where it is the one."""
+        return self.kept if address == self.address else None
+
+    def keep_reply(self, address: str, kept: Kept, _at: datetime) -> None:
+        """Keep the answer of the one address."""
+        if address == self.address:
+            self.kept, self.is_new = kept, True
 
 
 @dataclass(slots=True, kw_only=True)
 class Opinion:
     """What one upstream's forge says, in one pass."""
 
-    forge: Forge | None
-    """None where there is none, or no token for it."""
+    upstream: str
+    identity: Identity
+    """What was known before."""
+    accepted_id: str | None
+    """The forge's id of another repository under the address, of which a person took note."""
     known: Mapping[Oid, Discussion]
     """Landing → what was told before."""
+    forge: Forge | None = None
+    """None where there is none, or no token for it."""
+    place: ForgePlace | None = None
+    """Where it is; None as above."""
+    silent: dict[str, str] = field(default_factory=dict)
+    """`Asking.silent`."""
+    reply: OneReply = field(default_factory=OneReply)
     learned: dict[Oid, Discussion] = field(default_factory=dict)
     """Landing → what was told now, to be kept."""
+    hosted: Hosted | None = None
+    """What was told now of the repository as a whole."""
+    is_hidden: bool = False
+    """The forge said that there is no such repository, or none that the token may see."""
     trouble: str = ""
     """Why not everything was asked; empty where it was."""
+
+    def look(self) -> None:
+        """Ask about the repository as a whole: first of all, since it shows whether the forge answers."""
+        if self.place is not None:
+            self.trouble = self.silent.get(self.place.host, "")
+            self.hosted = self._asked(partial(self._hosted, self.place))
+
+    def told_of(self, seen: Observation) -> Observation:
+        """Return what was seen, with what the forge says of the repository, now or when it last answered."""
+        hosted = self.hosted or self.identity.hosted
+        known = self.identity.id_at(hosted.api) if hosted else None
+        return replace(seen, hosted=hosted, known_id=known, accepted_id=self.accepted_id)
+
+    def with_word(self, failure: Unobserved) -> Unobserved:
+        """Return that git found no repository, with what the forge says of it now."""
+        if self.place is None or not (self.hosted or self.is_hidden):
+            return failure
+        return replace(failure, reason=f"{failure.reason}; {self.place.host} says that {self._word()}")
 
     def discussions(self, changes: Sequence[Change]) -> Mapping[Oid, Discussion]:
         """Return what is known of changes, after asking for some that are not, the newest first."""
@@ -70,6 +151,72 @@ class Opinion:
         except (ForgeError, ConfigError) as error:
             self.trouble = safe(str(error))
             return None
+
+    def _hosted(self, place: ForgePlace, forge: Forge) -> Hosted | None:
+        """Return what the forge says of the repository; None where it knows none, which is an answer as well."""
+        try:
+            facts = forge.repository()
+        except ForgeError as error:
+            self.is_hidden = error.kind == "missing"
+            if self.is_hidden:
+                return None
+            if error.kind in _OF_ALL:
+                self.silent[place.host] = safe(str(error))
+            raise
+        return Hosted(
+            api=place.api,
+            id=str(facts.id),
+            address=_address(self.upstream, facts.path),
+            is_archived=facts.is_archived,
+            is_private=facts.is_private,
+        )
+
+    def _word(self) -> str:
+        """Return what the forge says of a repository that git did not find."""
+        known = self.identity.id_at(self.hosted.api) if self.hosted else None
+        match self.hosted:
+            case None:
+                return "it is not there, or hidden from the token"
+            case Hosted(id=now) if known not in {None, now}:
+                return "another repository has that name now"
+            case Hosted() as moved if not moved.is_at(self.upstream):
+                return f"it is {moved.address} now{', and private' if moved.is_private else ''}"
+            case Hosted(is_private=True):
+                return "it is private: git was shown no right to read it"
+            case _:
+                return "it is there and public"
+
+
+def opinion(settings: Settings, store: Store, upstream: str, identity: Identity, asking: Asking | None) -> Opinion:
+    """Return how to ask the forge of an upstream; `asking` is None where no forge is asked at all."""
+    facts = store.facts(upstream, "discussion", DISCUSSED)
+    known = {landing: from_discussed(it) for landing, it in facts.items()}
+    accepted = _accepted_id(store, upstream, identity)
+    alone = Opinion(upstream=upstream, identity=identity, accepted_id=accepted, known=known)
+    place, reply = settings.forge(upstream), OneReply()
+    if asking is None or place is None or place.token is None:
+        return alone
+    forge = forge_of(upstream, settings, asking.http, budget=asking.budget, now=asking.now, memory=reply)
+    if forge is None:
+        return alone
+    reply.address = forge.address()
+    reply.kept = store.reply(reply.address)
+    return replace(alone, forge=forge, place=place, silent=asking.silent, reply=reply)
+
+
+def _accepted_id(store: Store, upstream: str, identity: Identity) -> str | None:
+    """Return the id under which a forge knows another repository, where somebody acknowledged that."""
+    if identity.hosted is None or identity.hosted.id == identity.id:
+        return None
+    finding = store.finding(replaced_key(upstream, identity.hosted))
+    return identity.hosted.id if finding and finding.state is State.ACKNOWLEDGED else None
+
+
+def _address(upstream: str, path: str) -> str:
+    """Return the address of a repository on the upstream's forge; a path that makes none is told as no other one."""
+    scheme, _, rest = one_spelling(upstream).partition("://")
+    address = normalise(f"{scheme}://{rest.partition('/')[0]}/{path}")
+    return address if address is not None and address == safe(address) else upstream
 
 
 def _discussion(forge: Forge, landing: Oid) -> Discussion:

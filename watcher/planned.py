@@ -118,6 +118,8 @@ class Plan:
 
     name: str
     upstream: str
+    forge: str | None = None
+    """Which software serves the upstream's pages; None: its host's name must tell."""
     to: Oid | None
     """None where nothing moves."""
     line: str | None = None

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from watcher.config import Downstream, ForgeKind, Settings
 from watcher.downstreams import Files, files_of, patterns
-from watcher.editing import Written, prepared, write
+from watcher.editing import Made, prepared, write
 from watcher.errors import EditError, ForgeError, GitError, UnobservedError, UsageError
 from watcher.forges import Budget, Forge, Issue, PullRequest, TicketState, connect, forge_of
 from watcher.forges.pushes import refusal_of
@@ -25,7 +25,7 @@ from watcher.planned import Plan
 from watcher.report.proposal import body, commit_message, mark, read_marker, title
 from watcher.report.text import safe
 from watcher.store import Store
-from watcher.upstream.branch import Author, Login, commit_on, push
+from watcher.upstream.branch import Author, Login, commit_on, is_by, push
 from watcher.upstream.mirror import Mirror
 from watcher.upstreams import mirror_folder
 
@@ -123,7 +123,7 @@ def login(settings: Settings, repository: str) -> Login | None:
 # --- the files of a checkout -----------------------------------------------------------------------------------------
 
 
-def write_bump(settings: Settings, plan: Plan, folder: Path | None = None) -> tuple[Written, ...]:
+def write_bump(settings: Settings, plan: Plan, folder: Path | None = None) -> tuple[Made, ...]:
     """Write a bump into the manifests of checkouts, and return what was written; raise EditError, with nothing written.
 
     `folder` is a checkout of the one downstream that is meant, where the configuration names none.
@@ -131,7 +131,7 @@ def write_bump(settings: Settings, plan: Plan, folder: Path | None = None) -> tu
     parts = by_downstream(plan)
     if folder is not None and len(parts) > 1:
         raise UsageError(f"--checkout is one folder, but the bump is of {', '.join(parts)}: name one pin")
-    made: list[Written] = []
+    made: list[Made] = []
     for name, part in parts.items():
         downstream = _downstream(settings, name)
         place = folder or downstream.path
@@ -243,7 +243,11 @@ def _opened_pull(
 def _pushed(
     settings: Settings, downstream: Downstream, plan: Plan, branch: str, there: Oid | None, account: Login | None
 ) -> Oid:
-    """Push a commit with the bump, and return it; a branch of that name that has it already stays as it is."""
+    """Push a commit with the bump, and return it.
+
+    A branch of that name that has it already stays as it is. One of ours is moved: a run before was killed, and the
+    downstream went on. One that somebody else committed to is refused.
+    """
     files = files_of(settings, downstream)
     if isinstance(files, Unobserved):
         raise UnobservedError(f"{files.upstream} could not be read: {files.reason}")
@@ -253,15 +257,21 @@ def _pushed(
     at = files.history.commits([files.commit], files.history.parents()[files.commit])[0].committed_at
     commit = commit_on(files.history, files.commit, changed, commit_message(plan), author=_AUTHOR, at=at)
     if there != commit:
+        if there and not is_by(files.history, there, _AUTHOR):
+            raise ForgeError(
+                f"{branch} is there in {downstream.name}, with somebody else's commits: open the pull request by hand, "
+                "or delete the branch",
+                kind="duplicate",
+            )
         try:
             push(files.history, commit, branch, before=there, login=account)
         except GitError as error:
-            raise refusal_of(str(error), branch, downstream.name) or error from None
+            raise refusal_of(error.said, branch, downstream.name) or error from None
     return commit
 
 
-def edits(settings: Settings, files: Files, plan: Plan) -> tuple[Written, ...]:
-    """Return the manifests of a downstream with the bump in them; raise EditError where that cannot be done exactly."""
+def edits(settings: Settings, files: Files, plan: Plan) -> tuple[Made, ...]:
+    """Return what of a downstream has the bump in it; raise EditError where that cannot be done exactly."""
     pins = [step.pin for step in plan.steps]
     paths = sorted({pin.file for pin in pins})
     contents = files.contents(paths)

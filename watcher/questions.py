@@ -22,6 +22,7 @@ from watcher.report.explain import Argument, render
 from watcher.upstream.mirror import Mirror, folder_name
 from watcher.upstream.refs import Manner, poll
 from watcher.upstream.repository import Repository
+from watcher.web import pages
 
 _PREFIX = re.compile(r"^(?:\[[^\]]*\]\s*)*\w+(?:\([^)]*\))?!?:\s+")
 """A conventional-commit prefix, tags in brackets before it."""
@@ -127,6 +128,7 @@ def argument(upstream: str, name: str, now: datetime) -> str:
             repairs=found.repairs,
             single=found.single.get(pin.id, {}),
             suggestion=next(iter(found.suggestions), None),
+            pages=pages(address.normalise(upstream)),
             mirror=str(mirror.directory),
         )
     )

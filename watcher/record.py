@@ -10,9 +10,10 @@ from watcher.config import Settings
 from watcher.downstreams import Found
 from watcher.due import observable
 from watcher.facts import DISCUSSED, VERSION, to_discussed, to_fact
+from watcher.judge.concerns import has_other_id
 from watcher.judge.drift import groups
 from watcher.judge.reachability import holders
-from watcher.model import Pass, Patience, Ref
+from watcher.model import Hosted, Pass, Patience, Ref
 from watcher.report.json import drift_document, upstream_document
 from watcher.store import Look, Store
 from watcher.upstreams import Looked
@@ -30,11 +31,13 @@ def remember(store: Store, settings: Settings, found: Found, looked: Looked, now
     store.forget_readings({*found.downstreams, *found.unread})
     store.record_looks(_looks(settings, found, looked, store.looks(), now))
     for upstream, assessment in looked.assessments.items():
-        _remember(store, upstream, assessment, now)
+        _remember(store, upstream, assessment, looked.hosted.get(upstream), now)
         store.record_look(upstream, None, now)
     for upstream, told in looked.discussions.items():
         facts = {landing: to_discussed(it) for landing, it in told.items()}
         store.record_facts(upstream, "discussion", DISCUSSED, facts)
+    for place, kept in looked.replies.items():
+        store.keep_reply(place, kept, now)
     failures = {upstream: store.record_look(upstream, failure, now) for upstream, failure in looked.unobserved.items()}
     return {upstream: patience for upstream, patience in failures.items() if patience is not None}
 
@@ -72,7 +75,7 @@ def standing(store: Store, settings: Settings, found: Found, looked: Looked, tol
         store.forget_failures(observable(found.pins))
 
 
-def _remember(store: Store, upstream: str, assessment: Assessment, now: datetime) -> None:
+def _remember(store: Store, upstream: str, assessment: Assessment, hosted: Hosted | None, now: datetime) -> None:
     seen = assessment.seen
     store.record_snapshot(upstream, seen.advertisement, now)
     store.record_moves(upstream, seen.moves)
@@ -81,8 +84,11 @@ def _remember(store: Store, upstream: str, assessment: Assessment, now: datetime
         refs = (*seen.advertisement.refs, *seen.advertisement.pulls)
         holding = sorted(holders(commit, refs, seen.graph), key=lambda ref: _rank(ref, head))
         store.record_holdings(upstream, commit, holding[:_MOST_HOLDERS], now)
-    if not seen.known_roots or seen.known_roots & seen.roots:
+    is_same = not has_other_id(seen) and not (seen.known_roots and seen.known_roots.isdisjoint(seen.roots))
+    if is_same:
         store.record_identity(upstream, now, roots=seen.roots, moved_to=seen.advertisement.moved_to)
+    if hosted is not None:
+        store.record_hosted(upstream, hosted, is_same=is_same)
     facts = {landing: to_fact(repair) for landing, repair in assessment.repairs.items()}
     store.record_facts(upstream, "repair", VERSION, facts)
 

@@ -22,11 +22,11 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
-from watcher import cycle, digesting, policy, rescuing
+from watcher import cycle, digesting, policy, rescuing, wishes
 from watcher.acting import Act, act
 from watcher.channels.slack import API
 from watcher.channels.socket import HOOKS, Buttons
-from watcher.config import Settings, load
+from watcher.config import BumpWay, Settings, load
 from watcher.deliver import channels, deliver, revealed
 from watcher.due import due, is_over
 from watcher.errors import ConfigError, WatcherError
@@ -67,10 +67,11 @@ class Service:
         self._settings: Settings = load(path)
         self._stopping = threading.Event()
         self._looking, self._sending, self._caring = threading.Lock(), threading.Lock(), threading.Lock()
+        self._proposing = threading.Lock()
         self._rests_until = 0.0
         self._told: dict[tuple[str, str], frozenset[str]] = {}
         self._log = structlog.get_logger()
-        self._scheduler = BackgroundScheduler(timezone=UTC, executors={"default": ThreadPoolExecutor(5)})
+        self._scheduler = BackgroundScheduler(timezone=UTC, executors={"default": ThreadPoolExecutor(6)})
         self._pulse = Pulse(every=self._settings.schedule.poll, channels=channels(self._settings).by_name)
         self._buttons: Buttons | None = None
 
@@ -109,6 +110,7 @@ class Service:
         jobs: list[tuple[str, Callable[[], None], timedelta]] = [
             ("look", self._look, tick),
             ("send", self._send, tick),
+            ("wishes", self._grant, tick),
             ("duties", self._do_duties, min(_DUTIES, 4 * tick)),
             ("alive", self._live, min(_ALIVE, timedelta(seconds=watchdog() or _ALIVE.total_seconds()))),
         ]
@@ -124,7 +126,7 @@ class Service:
         end = time.monotonic() + _PATIENCE
         if self._buttons:
             self._buttons.stop(timeout=2.0)
-        works = (self._looking, self._sending, self._caring)
+        works = (self._looking, self._sending, self._caring, self._proposing)
         is_idle = all(work.acquire(timeout=max(0.0, end - time.monotonic())) for work in works)
         self._log.info("stopped", abandoned=not is_idle)
         sys.stderr.flush()
@@ -194,22 +196,46 @@ class Service:
 
     def _propose(self) -> None:
         """Propose the bumps that the configuration asks for."""
-        with self._caring, self._telling("proposing failed"), Store.open(self._settings.state) as store:
+        with self._telling("proposing failed"), Store.open(self._settings.state) as store:
             for upstream in policy.wanted(self._settings, store, _now()):
                 if self._stopping.is_set():
                     return
-                done, troubles = policy.propose(self._settings, store, upstream, _now())
+                with self._proposing:
+                    done, troubles = policy.propose(self._settings, store, upstream, _now())
                 for it in done:
                     self._log.info("proposed", outcome=str(it.outcome), what=safe(it.said), url=safe(it.url))
                 self._warn("not proposed", troubles, about=upstream)
 
+    def _grant(self) -> None:
+        """Propose what people asked for, and send the news of it: one after the other, so that none is made twice."""
+        if self._stopping.is_set():
+            return
+        with self._proposing, self._telling("not proposed"), Store.open(self._settings.state) as store:
+            asked = wishes.waiting(store)
+            for wish in asked:
+                if self._stopping.is_set():
+                    return
+                for said, url in wishes.grant(self._settings, store, wish, _now()):
+                    self._log.info("asked for", by=wish.by, what=safe(said), url=safe(url))
+        if asked:
+            self._send()
+
     def _clicked(self, what: str, handle: str, by: str) -> str:
-        """Do what a button says, and send the news of it."""
+        """Do what a button says, and send the news of it; return what to tell the person, where there is more."""
+        if what in set(BumpWay):
+            return self._asked(BumpWay(what), handle, by)
         with Store.open(self._settings.state) as store:
             event = act(store, self._settings, handle, Act(what), _now(), by=by)
         self._log.info(str(event.kind), what=safe(event.finding.concern.headline), by=by)
         self._send()
-        return str(event.kind)
+        return ""
+
+    def _asked(self, way: BumpWay, handle: str, by: str) -> str:
+        """Take up the wish for a proposal: it takes longer than other clicks should have to wait for it."""
+        with Store.open(self._settings.state) as store:
+            words = wishes.ask(store, self._settings, handle, way, _now(), by=by)
+        self._scheduler.add_job(self._grant, id="asked", replace_existing=True, misfire_grace_time=None)
+        return words
 
     @contextmanager
     def _telling(self, what: str, also: Callable[[str], None] = lambda _: None) -> Iterator[None]:

@@ -24,6 +24,7 @@ from watcher.store import Store
 from watcher.suspicion import Altered, Complaint, Landing, Named, Ranked, Suspects
 from watcher.upstream.mirror import Mirror
 from watcher.upstreams import look, mirror_folder
+from watcher.web import Pages, pages
 
 _CLOSELY = 80
 """How many landings have their altered lines read: those which by their files and words come first."""
@@ -66,7 +67,8 @@ def traced(
         progress(f"tracing through {address.last_component(upstream)}", number, len(looked.assessments))
         mirror = _mirror(settings, upstream, assessment)
         mine = [pin for pin in pins if pin.upstream == upstream]
-        traces += [_trace(mirror, assessment, same, said) for same in _same_commit(mine, assessment)]
+        shown = settings.pages(upstream)
+        traces += [_trace(mirror, assessment, same, said, shown) for same in _same_commit(mine, assessment)]
     return Traced(
         said=said,
         traces=_likeliest_first(traces),
@@ -78,7 +80,8 @@ def traced_without_configuration(upstream: str, name: str, text: str, *, now: da
     """Trace an error through what landed after a commit, tag or branch of a repository: an address, or a folder."""
     pin, mirror, assessment = judged(upstream, name, now)
     said = complaint(text)
-    return Traced(said=said, traces=(_trace(mirror, assessment, (pin,), said),))
+    shown = pages(address.normalise(upstream))
+    return Traced(said=said, traces=(_trace(mirror, assessment, (pin,), said, shown),))
 
 
 def _mirror(settings: Settings, upstream: str, assessment: Assessment) -> Mirror:
@@ -108,11 +111,11 @@ def _likeliest_first(traces: Iterable[Trace]) -> tuple[Trace, ...]:
 # --- one pinned commit -----------------------------------------------------------------------------------------------
 
 
-def _trace(mirror: Mirror, assessment: Assessment, pins: tuple[Pin, ...], said: Complaint) -> Trace:
+def _trace(mirror: Mirror, assessment: Assessment, pins: tuple[Pin, ...], said: Complaint, shown: Pages) -> Trace:
     """Trace an error through what landed after one commit, which is the same for all these pins."""
     commit = assessment.seen.commit_of(pins[0])
     reach = assessment.reachability[pins[0].id]
-    trace = Trace(pins=pins, commit=commit, reachability=reach.cls, looked_at=0, steps=())
+    trace = Trace(pins=pins, commit=commit, pages=shown, reachability=reach.cls, looked_at=0, steps=())
     if commit is None or commit not in assessment.surveyed.pinned:
         return trace
     known = suspects(mirror, assessment, commit, _verdicts(pins, assessment), said)

@@ -14,15 +14,16 @@ from watcher import findings
 from watcher.assess import Assessment, assess
 from watcher.config import Settings
 from watcher.errors import GitError
-from watcher.facts import DISCUSSED, VERSION, from_discussed, from_fact
-from watcher.forges import Budget, Forge, connect, forge_of
+from watcher.facts import VERSION, from_fact
+from watcher.forges import Budget, connect
+from watcher.judge.concerns import is_withheld
 from watcher.judge.shipped import Scope
 from watcher.materials import Facts
-from watcher.model import Advertisement, Discussion, Oid, Pin, Ref, RefKind, Unobserved
+from watcher.model import Advertisement, Discussion, Hosted, Identity, Oid, Pin, Ref, RefKind, Unobserved
 from watcher.observe import Memory, Pulls, observe
-from watcher.opinions import Opinion
+from watcher.opinions import Asking, Opinion, opinion
 from watcher.progress import Progress, quiet
-from watcher.store import Store
+from watcher.store import Kept, Store
 from watcher.upstream.mirror import Mirror, folder_name
 from watcher.upstream.refs import Manner, poll, pull_refs, trust
 
@@ -42,6 +43,10 @@ class Looked:
     unobserved: Mapping[str, Unobserved] = field(default_factory=dict)
     discussions: Mapping[str, Mapping[Oid, Discussion]] = field(default_factory=dict)
     """Upstream → landing → what its forge told now."""
+    hosted: Mapping[str, Hosted] = field(default_factory=dict)
+    """Upstream → what its forge told now of the repository as a whole."""
+    replies: Mapping[str, Kept] = field(default_factory=dict)
+    """Address → what a forge answered there, to be kept."""
     troubles: tuple[str, ...] = ()
     """Why forges were not asked everything."""
 
@@ -72,18 +77,18 @@ def look(settings: Settings, store: Store, pins: Iterable[Pin], *, now: datetime
     """Return the assessment of every upstream that could be observed, and the reason for each that could not."""
     is_any = any(forge.token for forge in settings.forges.values())
     with connect() if is_any else nullcontext() as http:
-        return _looked(settings, {it.upstream: it for it in _tasks(settings, store, pins, http, now)}, progress)
+        asking = None if http is None else Asking(http=http, budget=Budget(left=_REQUESTS), now=now)
+        return _looked(settings, {it.upstream: it for it in _tasks(settings, store, pins, asking, now)}, progress)
 
 
 def _looked(settings: Settings, tasks: Mapping[str, _Task], progress: Progress) -> Looked:
     before = {name: task.memory.before for name, task in tasks.items() if task.memory.before}
     seen = advertisements(settings, tasks, before, progress)
-    answered = {name: said for name, said in seen.items() if isinstance(said, Advertisement)}
     results: dict[str, Assessment | Unobserved] = {
         name: said for name, said in seen.items() if isinstance(said, Unobserved)
     }
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        running = {pool.submit(_judge, tasks[name], said): name for name, said in answered.items()}
+        running = {pool.submit(_judge, tasks[name], said): name for name, said in seen.items() if _is_told(said)}
         for count, done in enumerate(as_completed(running)):
             progress(f"reading {running[done].rsplit('/', 1)[-1]}", count, len(running))
             results[running[done]] = done.result()
@@ -91,8 +96,15 @@ def _looked(settings: Settings, tasks: Mapping[str, _Task], progress: Progress) 
         assessments={name: it for name in tasks if isinstance(it := results[name], Assessment)},
         unobserved={name: it for name in tasks if isinstance(it := results[name], Unobserved)},
         discussions={name: task.opinion.learned for name, task in tasks.items() if task.opinion.learned},
+        hosted={name: told for name, task in tasks.items() if (told := task.opinion.hosted)},
+        replies={new.address: new.kept for task in tasks.values() if (new := task.opinion.reply).is_new and new.kept},
         troubles=tuple(dict.fromkeys(task.opinion.trouble for task in tasks.values() if task.opinion.trouble)),
     )
+
+
+def _is_told(said: Advertisement | Unobserved) -> bool:
+    """Answer whether a server said something of a repository: its refs, or that there is none."""
+    return isinstance(said, Advertisement) or said.missing
 
 
 def advertisements(
@@ -123,16 +135,16 @@ def mirror_folder(settings: Settings, upstream: str) -> Path:
 
 
 def _tasks(
-    settings: Settings, store: Store, pins: Iterable[Pin], http: httpx.Client | None, now: datetime
+    settings: Settings, store: Store, pins: Iterable[Pin], asking: Asking | None, now: datetime
 ) -> Iterable[_Task]:
     by_upstream: dict[str, list[Pin]] = {}
     for pin in pins:
         if pin.upstream is not None and pin.ref_kind is not RefKind.UNRESOLVED:
             by_upstream.setdefault(pin.upstream, []).append(pin)
-    budget = Budget(left=_REQUESTS)
     dismissed = findings.dismissed(store.dismissed())
     for upstream, mine in by_upstream.items():
         watched = settings.upstream(upstream)
+        identity = store.identity(upstream)
         yield _Task(
             upstream=upstream,
             url=settings.address(upstream),
@@ -141,39 +153,32 @@ def _tasks(
             folder=mirror_folder(settings, upstream),
             tracked=watched.track,
             scope=Scope(paths=watched.paths, variants=watched.variants),
-            memory=_memory(store, upstream),
+            memory=_memory(store, upstream, identity),
             facts={landing: from_fact(landing, it) for landing, it in store.facts(upstream, "repair", VERSION).items()},
-            opinion=Opinion(
-                forge=_forge(settings, upstream, http, budget, now),
-                known={
-                    landing: from_discussed(it)
-                    for landing, it in store.facts(upstream, "discussion", DISCUSSED).items()
-                },
-            ),
+            opinion=opinion(settings, store, upstream, identity, asking),
             dismissed=dismissed.get(upstream, frozenset()),
             at=now,
         )
 
 
-def _forge(settings: Settings, upstream: str, http: httpx.Client | None, budget: Budget, now: datetime) -> Forge | None:
-    """Return the forge to ask about an upstream: only with a token."""
-    place = settings.forge(upstream)
-    if http is None or place is None or place.token is None:
-        return None
-    return forge_of(upstream, settings, http, budget=budget, now=now)
-
-
-def _memory(store: Store, upstream: str) -> Memory:
+def _memory(store: Store, upstream: str, identity: Identity) -> Memory:
     """Read what earlier passes saw."""
     return Memory(
         before=store.snapshot(upstream),
         moves=store.moves(upstream),
         holdings=store.ledger(upstream),
-        roots=store.identity(upstream).roots,
+        roots=identity.roots,
     )
 
 
-def _judge(task: _Task, advertisement: Advertisement) -> Assessment | Unobserved:
+def _judge(task: _Task, said: Advertisement | Unobserved) -> Assessment | Unobserved:
+    """Ask the forge of one upstream, and judge it; of one that is missing, return what the forge says of that."""
+    task.opinion.look()
+    result = said if isinstance(said, Unobserved) else _assessed(task, said)
+    return task.opinion.with_word(result) if isinstance(result, Unobserved) and result.missing else result
+
+
+def _assessed(task: _Task, advertisement: Advertisement) -> Assessment | Unobserved:
     """Observe and judge one upstream; whatever git could not do makes it unobserved."""
     for _ in range(_TRIES):
         try:
@@ -207,6 +212,7 @@ def _attempt(task: _Task, advertisement: Advertisement) -> Assessment:
         tracked=task.tracked,
         at=task.at,
     )
+    seen = task.opinion.told_of(seen)
     assessment = assess(
         seen,
         task.pins,
@@ -218,7 +224,14 @@ def _attempt(task: _Task, advertisement: Advertisement) -> Assessment:
         discussed=task.opinion.discussions,
     )
     reach = {name: task.opinion.with_fate(said) for name, said in assessment.reachability.items()}
-    return replace(assessment, reachability=reach)
+    judged = replace(assessment, reachability=reach)
+    return _without_offers(judged) if is_withheld(seen) else judged
+
+
+def _without_offers(assessment: Assessment) -> Assessment:
+    """Return the assessment of another repository than the one that was pinned: it says nothing of fixes."""
+    judgement = replace(assessment.judgement, verdicts={})
+    return replace(assessment, judgement=judgement, suggestions=(), single={})
 
 
 def _pulls(url: str, advertisement: Advertisement) -> Pulls:

@@ -237,6 +237,14 @@ def test_what_did_not_change_is_free(forge, store):
     assert ["Renamed"] == [it.title for it in forge.forge(memory=store).find_issues("a mark")]
 
 
+def test_an_answer_is_kept_under_the_address_that_is_told(forge, store):
+    """Whoever cannot ask the store later can look it up before."""
+    asked = forge.forge("acme/images", memory=store)
+    assert None is store.reply(asked.address())
+    asked.repository()
+    assert "4711" in store.reply(asked.address()).body
+
+
 def test_no_token_is_remembered(forge, store, tmp_path):
     """Neither in the database nor beside it."""
     forge.fake.accounts[CANARY] = Account(login="bot")

@@ -7,8 +7,8 @@ import pytest
 
 from tests.judge.picture import NOW, UPSTREAM, day, drawn, named, pin
 from watcher.judge import concerns
-from watcher.judge.concerns import SEVERITIES, of_failure, of_manifest, of_pin, of_refs
-from watcher.model import Holding, Kind, Move, Reachability, ReachabilityClass, RefKind, Severity
+from watcher.judge.concerns import SEVERITIES, is_withheld, of_failure, of_manifest, of_pin, of_refs, replaced_key
+from watcher.model import Holding, Hosted, Kind, Move, Reachability, ReachabilityClass, RefKind, Severity
 from watcher.observation import Position
 
 TEXT = "A---B---C  (main, tag: v1)"
@@ -28,7 +28,13 @@ def test_default_severities():
             Kind.UPSTREAM_MOVED,
             Kind.UPSTREAM_UNOBSERVED,
         },
-        LOW: {Kind.PIN_FLOATING, Kind.PIN_ON_TAG_ONLY, Kind.BRANCH_REWOUND, Kind.TAG_MOVED},
+        LOW: {
+            Kind.PIN_FLOATING,
+            Kind.PIN_ON_TAG_ONLY,
+            Kind.BRANCH_REWOUND,
+            Kind.TAG_MOVED,
+            Kind.UPSTREAM_ARCHIVED,
+        },
     } == {level: {kind for kind in Kind if SEVERITIES[kind] is level} for level in Severity}
 
 
@@ -211,6 +217,97 @@ def test_replaced_upstream(known, now, kinds):
     it = drawn("A---B  (pages)\n\nZ  (main)\n\nY")
     seen = it.pinned(known_roots=frozenset(map(named, known)), roots=frozenset(map(named, now)))
     assert kinds == [found.kind for found in of_refs((), seen)]
+
+
+def hosted(id_="1", address=UPSTREAM, **more):
+    """Return what a forge says."""
+    return Hosted(api="https://api.example.org", id=id_, address=address, **more)
+
+
+def told_of(said, *, known="1", it=None, **more):
+    """Return what is raised where a forge says something of a repository that it knew by an id."""
+    it = it or drawn(TEXT)
+    return of_refs((), it.pinned(hosted=said, known_id=known, **more))
+
+
+@pytest.mark.parametrize(
+    ("said", "known", "kinds"),
+    [
+        (None, None, []),
+        (None, "1", []),
+        (hosted(), None, []),
+        (hosted(), "1", []),
+        (hosted("2"), None, []),
+        (hosted("2"), "1", [Kind.UPSTREAM_REPLACED]),
+        (hosted(address=UPSTREAM.upper()), "1", []),
+        (hosted(address="https://example.org/new/project"), "1", [Kind.UPSTREAM_MOVED]),
+        (hosted(address="https://example.org/new/project"), None, [Kind.UPSTREAM_MOVED]),
+        (hosted("2", address="https://example.org/new/project"), "1", [Kind.UPSTREAM_REPLACED]),
+        (hosted(is_archived=True), "1", [Kind.UPSTREAM_ARCHIVED]),
+        (hosted(is_private=True), "1", []),
+    ],
+)
+def test_what_a_forge_says(said, known, kinds):
+    """Another id is another repository, the same one under another name has moved, an archived one is told."""
+    assert kinds == [found.kind for found in told_of(said, known=known)]
+
+
+def test_a_move_is_told_once():
+    """Git's redirect and the forge say the same: one finding under one key, by whoever tells it."""
+    new = "https://example.org/new/project"
+    it = drawn(TEXT)
+    (by_both,) = told_of(hosted(address=new), it=it, advertisement=replace(it.refs, moved_to=new))
+    (by_forge,) = told_of(hosted(address=new))
+    (by_git,) = told_of(None, it=it, advertisement=replace(it.refs, moved_to=new))
+    assert by_git == by_both
+    assert (by_git.key, by_git.advice) == (by_forge.key, by_forge.advice)
+    assert by_git.detail != by_forge.detail
+
+
+def test_another_history_gives_the_key_whatever_the_forge_says():
+    """Git tells it at every look, the forge only where it answers."""
+    it = drawn("A---B  (main)\n\nY")
+    roots = {"known_roots": frozenset({named("Y")}), "roots": frozenset({named("A")})}
+    (alone,) = told_of(None, it=it, **roots)
+    (both,) = told_of(hosted("2"), it=it, **roots)
+    assert (alone.key, 1, 2) == (both.key, len(alone.detail), len(both.detail))
+    (copied,) = told_of(hosted("2"), roots=roots["roots"], known_roots=roots["roots"])
+    assert replaced_key(UPSTREAM, hosted("2")) == copied.key != alone.key
+    assert "acknowledged" in copied.advice
+    (empty,) = told_of(hosted("2"), roots=frozenset(), known_roots=roots["roots"])
+    assert (copied.key, 2, 1) == (empty.key, len(copied.detail), len(empty.detail))
+
+
+@pytest.mark.parametrize(
+    ("known", "accepted", "roots", "answer"),
+    [
+        ("1", None, "A", False),
+        (None, None, "A", False),
+        ("0", None, "A", True),
+        ("0", "1", "A", False),
+        ("0", "7", "A", True),
+        ("0", None, "Y", False),
+    ],
+)
+def test_what_is_withheld(known, accepted, roots, answer):
+    """Fixes of a copy of which nobody took note; where the history is another one, pins are lost already."""
+    it = drawn("A---B  (main)\n\nY")
+    known_roots = frozenset(map(named, roots))
+    seen = it.pinned(
+        hosted=hosted(),
+        known_id=known,
+        accepted_id=accepted,
+        known_roots=known_roots,
+        roots=frozenset({named("A")}),
+    )
+    assert answer is is_withheld(seen)
+
+
+def test_an_archived_upstream():
+    """It is one finding for as long as it lasts, and low."""
+    (found,) = told_of(hosted(is_archived=True))
+    assert (f"upstream-archived:{UPSTREAM}", LOW, False) == (found.key, found.severity, found.is_event)
+    assert "owner/project: is archived, no fix will come from it any more" == found.headline
 
 
 def test_failures():

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.pins.finding import OTHER, SHA
-from watcher.editing import prepared
+from watcher.editing import Relinked, prepared
 from watcher.errors import EditError
 from watcher.model import Pin, RefKind, oid
 from watcher.pins import Checkout, discover, identify, is_claimed, read
 from watcher.pins.checkout import decoded
 from watcher.pins.edit import Target, edited
+from watcher.pins.unpinned import form_for
 
 CASES = Path(__file__).parent / "cases"
 NOT_INPUT = {"expected.json", "gitlinks.txt"}
@@ -380,27 +381,80 @@ def test_a_lock_file_is_left_to_its_tool():
     assert f"go get github.com/a/b@{NEW}" in refusal("go.mod", module)
 
 
-def test_no_ref_is_no_place_to_edit():
-    """The default branch stands nowhere."""
-    assert "names no ref" in refusal("Dockerfile", "RUN pip install git+https://github.com/a/b\n")
+STRAY = ", \n"
+"""What parts a form from what stands before it."""
 
 
-def test_a_submodule_is_moved_by_git():
-    """Its commit is an entry of the tree."""
-    text = '[submodule "x"]\n\turl = https://github.com/a/b\n\tpath = deps/$(b)\n'
-    checkout = Checkout(texts={".gitmodules": text}, gitlinks={"deps/$(b)": oid(SHA)})
-    (pin,) = identify(discover(checkout).pins)
-    with pytest.raises(EditError, match=rf"git -C 'deps/\$\(b\)' checkout {NEW} && git add 'deps/\$\(b\)'"):
-        prepared(checkout, {".gitmodules": text.encode()}, [pin], {pin.id: COMMIT})
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("Dockerfile", "RUN pip install git+https://github.com/a/b|@{}|\n"),
+        ("requirements.txt", "git+https://github.com/a/b|@{}|\n"),
+        ("Dockerfile", "FROM x\nADD https://github.com/a/b.git|#{}| /b\n"),
+        ("package.json", '{"dependencies": {\n "b": "git+https://github.com/a/b|#{}|"}}\n'),
+        ("flake.nix", '{\n inputs.b.url = "github:a/b|/{}|";\n}\n'),
+        ("flake.nix", '{\n inputs.b.url = "git+https://github.com/a/b|?rev={}|";\n}\n'),
+        ("Cargo.toml", '[dependencies]\nb = {git = "https://github.com/a/b"|, rev = "{}"|}\n'),
+        ("Pipfile", '[packages]\nb = {git = "https://github.com/a/b"|, ref = "{}"|}\n'),
+        ("Gemfile", 'gem "b", git: "https://github.com/a/b"|, ref: "{}"|\n'),
+        ("x.tf", 'module "b" {\n source = "git::https://github.com/a/b.git|?ref={}|"\n}\n'),
+        ("CMakeLists.txt", "FetchContent_Declare(b GIT_REPOSITORY https://github.com/a/b| GIT_TAG {}|)\n"),
+        ("get.sh", "git clone https://github.com/a/b\ncd b|\ngit checkout {}|\n"),
+    ],
+)
+def test_no_ref_is_no_place_to_edit(path, text):
+    """The default branch stands nowhere: what to write there is said, and is read as a pin of the commit."""
+    before, form, after_ = text.split("|")
+    said = refusal(path, before + after_)
+    pinned = form.replace("{}", NEW)
+    assert f"names no ref that could be edited; write `{pinned.strip(STRAY)}`" in said
+    assert [NEW] == [pin.ref for pin in found(path, f"{before}{pinned}{after_}".encode())]
+
+
+def test_a_place_of_another_form_is_told_the_commit():
+    """Nobody knows better than the people who write the file how it names one."""
+    assert f"`{NEW}` beside the address" == form_for("MODULE.bazel", 'remote = "https://h/a/b"', NEW)
+
+
+def in_tree(text, gitlinks):
+    """Return a checkout with submodules, and its pins."""
+    checkout = Checkout(texts={".gitmodules": text}, gitlinks={path: oid(link) for path, link in gitlinks.items()})
+    return checkout, identify(discover(checkout).pins)
+
+
+def test_a_submodule_moves_in_the_tree_alone():
+    """Its commit is no text of `.gitmodules`, which stays as it is, a branch that is named there too."""
+    text = '[submodule "x"]\n\turl = https://github.com/a/b\n\tpath = deps/$(b)\n\tbranch = main\n'
+    checkout, pins = in_tree(text, {"deps/$(b)": SHA, "other": SHA})
+    (moved,) = prepared(checkout, {".gitmodules": text.encode()}, pins, {pins[0].id: COMMIT})
+    assert isinstance(moved, Relinked)
+    assert ("deps/$(b)", SHA, NEW) == (moved.file, moved.before, moved.content)
+    (warning,) = moved.warnings
+    assert warning.endswith("bring them along with `git submodule update -- 'deps/$(b)'`")
+
+
+def test_two_entries_for_one_folder_move_together_or_not_at_all():
+    """There is one commit in the tree for both."""
+    text = "".join(f'[submodule "{it}"]\n\tpath = x\n\turl = https://h/a/{it}\n' for it in "bc")
+    checkout, pins = in_tree(text, {"x": SHA})
+    contents = {".gitmodules": text.encode()}
+    with pytest.raises(EditError, match="would do more or less than it should"):
+        prepared(checkout, contents, pins, {pins[0].id: COMMIT})
+    (moved,) = prepared(checkout, contents, pins, {pin.id: COMMIT for pin in pins})
+    assert ("x", NEW) == (moved.file, moved.content)
+
+
+def test_a_submodule_without_a_path_is_in_the_folder_of_its_name():
+    """As it was found."""
+    text = '[submodule "x"]\n\turl = https://github.com/a/b\n'
+    checkout, pins = in_tree(text, {"x": SHA})
+    (moved,) = prepared(checkout, {".gitmodules": text.encode()}, pins, {pins[0].id: COMMIT})
+    assert ("x", NEW) == (moved.file, moved.content)
 
 
 # --- the cases -------------------------------------------------------------------------------------------------------
 
 REFUSED = {
-    "is a submodule": """
-        043 .gitmodules:bind
-        043 .gitmodules:flat
-    """,
     "a tool writes": """
         049 uv.lock:gemm
         049 uv.lock:moe
@@ -495,6 +549,9 @@ def test_each_pin_of_a_case_moves_alone_or_is_refused_for_a_known_reason(folder)
             refused = str(error)
         else:
             refused = None
+            if isinstance(written, Relinked):
+                assert (pin.ref, NEW) == (written.before, written.content)
+                continue
             places = [one.line for one in written.replaced if one.what == "ref"]
             assert sorted({pin.line, *pin.also}) == sorted(set(places))
             assert rebuilt(content, written.replaced) == written.content

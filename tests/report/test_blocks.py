@@ -12,8 +12,8 @@ from tests.report import passes
 from tests.report.test_shown import golden
 from tests.slackpeer import fault, on_phone, shown
 from watcher.model import Event, EventKind, Finding, Kind, Place, Severity, Side, State
-from watcher.report.alert import alerts
-from watcher.report.blocks import Action, Post, baseline, post
+from watcher.report.alert import Offer, alerts
+from watcher.report.blocks import Action, Post, baseline, post, reply
 
 IMAGES, SAVER = "https://github.com/acme/images", "https://github.com/acme/saver"
 COMPARE = f"{SAVER}/compare/{passes.OLD}...{passes.NEW}"
@@ -27,6 +27,8 @@ def place(file: str, line: int, variant: str) -> Place:
     return Place(text=f"{file}:{line}", variant=variant, url=f"{IMAGES}/blob/{passes.OLD}/{file}#L{line}")
 
 
+OFFER = Offer(name="saver", repositories=("github.com/acme/images",), targets=(passes.NEW,))
+BOTH = replace(OFFER, is_together=True, is_issue=True)
 CUDA, ROCM = place("docker/Dockerfile", 16, "cuda"), place("docker/Dockerfile.rocm", 14, "rocm")
 
 
@@ -61,10 +63,17 @@ def drift() -> Finding:
     )
 
 
-def told(finding: Finding, kind: EventKind = EventKind.OPENED, before: Finding | None = None, **more) -> Post:
+def told(
+    finding: Finding,
+    kind: EventKind = EventKind.OPENED,
+    before: Finding | None = None,
+    offer: Offer | None = None,
+    **more,
+) -> Post:
     """Return the message about one event."""
     event = Event(kind=kind, finding=finding, at=passes.NOW)
-    [alert] = alerts([event], {}, {before.key: before} if before else {})
+    offers = {finding.key: offer} if offer else {}
+    [alert] = alerts([event], {}, {before.key: before} if before else {}, offers)
     return post(alert, **more)
 
 
@@ -94,12 +103,21 @@ def hostile() -> Finding:
 MESSAGES = {
     "fix": told(fix(), has_buttons=True),
     "fix-without-buttons": told(fix()),
+    "fix-to-propose": told(fix(), offer=OFFER, has_buttons=True),
+    "fix-to-propose-without-buttons": told(fix(), offer=BOTH),
     "unreachable": told(passes.FINDINGS[2], has_buttons=True),
     "drift": told(drift(), has_buttons=True),
     "acknowledged": told(acknowledged(), EventKind.ACKNOWLEDGED, has_buttons=True),
     "resolved": told(resolved(), EventKind.RESOLVED, has_buttons=True),
     "dismissed": told(dismissed(), EventKind.RESOLVED, has_buttons=True),
     "hostile": told(hostile(), has_buttons=True),
+    "reply": reply(
+        [
+            (f"opened pull request 12 with cccccccccccc: Bump saver to {passes.NEW[:12]}", f"{IMAGES}/pull/12"),
+            ("it takes the place of the one for another target", f"{IMAGES}/pull/9"),
+            ("asked for by dana", ""),
+        ]
+    ),
     "first-look": baseline(
         alerts([Event(kind=EventKind.OPENED, finding=it, at=passes.NOW) for it in passes.FINDINGS[:5]], {})
     ),
@@ -169,20 +187,72 @@ def buttons(message: Post) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("finding", "kind", "offered"),
+    ("finding", "kind", "offer", "offered"),
     [
-        (fix(), EventKind.OPENED, ["acknowledge", "snooze", "not-a-fix"]),
-        (drift(), EventKind.OPENED, ["acknowledge", "snooze"]),
-        (acknowledged(), EventKind.ACKNOWLEDGED, ["snooze", "not-a-fix"]),
-        (resolved(), EventKind.RESOLVED, []),
+        (fix(), EventKind.OPENED, None, ["acknowledge", "snooze", "not-a-fix"]),
+        (fix(), EventKind.OPENED, OFFER, ["pull-request", "acknowledge", "snooze", "not-a-fix"]),
+        (fix(), EventKind.OPENED, BOTH, ["issue", "acknowledge", "snooze", "not-a-fix"]),
+        (drift(), EventKind.OPENED, None, ["acknowledge", "snooze"]),
+        (drift(), EventKind.OPENED, OFFER, ["pull-request", "acknowledge", "snooze"]),
+        (acknowledged(), EventKind.ACKNOWLEDGED, OFFER, ["pull-request", "snooze", "not-a-fix"]),
+        (resolved(), EventKind.RESOLVED, OFFER, []),
     ],
 )
-def test_buttons(finding, kind, offered):
+def test_buttons(finding, kind, offer, offered):
     """What is about no fix cannot be none, and what is over has no buttons; without buttons there is a command."""
-    assert offered == buttons(told(finding, kind, has_buttons=True))
+    assert offered == buttons(told(finding, kind, offer=offer, has_buttons=True))
     assert "watcher ack" not in shown({"blocks": told(finding, kind, has_buttons=True).blocks})
     assert [] == buttons(told(finding, kind))
     assert (State.OPEN is finding.state) == ("watcher ack" in shown({"blocks": told(finding, kind).blocks}))
+
+
+def question(message: Post, action: str) -> str:
+    """Return what is asked before a button does something."""
+    [button] = [it for block in message.blocks for it in block.get("elements", ()) if it.get("action_id") == action]
+    return button["confirm"]["text"]["text"]
+
+
+def test_before_something_is_proposed():
+    """It is asked whether it should be, with the repository and the commit; one click more than none."""
+    assert "In github.com/acme/images: bump saver to bbbbbbbbbbbb." == question(
+        told(fix(), offer=OFFER, has_buttons=True), "pull-request"
+    )
+    several = replace(BOTH, repositories=("a/b", "a/c", "a/d", "a/e"), targets=(passes.NEW, passes.STEP))
+    expected = "In a/b, a/c, and 2 more: bump saver to bbbbbbbbbbbb or cccccccccccc, all variants together."
+    assert expected == question(told(fix(), offer=several, has_buttons=True), "issue")
+
+
+def commands(message: Post) -> list[str]:
+    """Return what a message says to type."""
+    return [line for line in shown({"blocks": message.blocks}).splitlines() if line.startswith("watcher ")]
+
+
+@pytest.mark.parametrize(
+    ("finding", "more", "bump"),
+    [
+        (fix(), {}, ["watcher bump {}"]),
+        (fix(), {"has_buttons": True}, ["watcher bump {}"]),
+        (fix(), {"offer": OFFER}, ["watcher bump {} --pull-request"]),
+        (fix(), {"offer": BOTH}, ["watcher bump {} --all-variants --issue"]),
+        (fix(), {"offer": OFFER, "has_buttons": True}, []),
+        (drift(), {"offer": replace(OFFER, is_together=True)}, ["watcher bump {} --all-variants --pull-request"]),
+        (passes.FINDINGS[2], {}, []),
+        (replace(fix(), concern=replace(fix().concern, target=None)), {}, []),
+    ],
+)
+def test_the_bump_to_type(finding, more, bump):
+    """It is there where there is something to bump to and no button for it, and does what the button would do."""
+    assert [it.format(finding.handle) for it in bump] == [
+        it for it in commands(told(finding, **more)) if it.startswith("watcher bump")
+    ]
+
+
+def test_a_reply_shows_addresses_that_are_no_links():
+    """A forge without TLS: the address is there to be copied."""
+    message = reply([("opened issue 1", "http://git.acme/1"), ("it is *there*", "")])
+    assert "Opened issue 1 http://git.acme/1\nIt is *there*\n" == shown({"blocks": message.blocks})
+    assert "Opened issue 1 http://git.acme/1; It is *there*" == message.text
+    assert [] == links(message.blocks)
 
 
 def test_several_places_in_one_message():
@@ -261,11 +331,13 @@ def anything(draw) -> Event:
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(anything(), min_size=1, max_size=2))
-def test_whatever_is_written_fits(events):
+@given(st.lists(anything(), min_size=1, max_size=2), WORDS, ADDRESSES)
+def test_whatever_is_written_fits(events, words, address):
     """All limits are kept by shortening: blocks, their texts, the whole message, the notification."""
-    told_all = alerts(events, {})
-    for message in (*(post(it, has_buttons=True) for it in told_all), baseline(told_all)):
+    offer = Offer(name=words, repositories=(words, words), targets=(passes.NEW,), is_together=True)
+    told_all = alerts(events, {}, {}, {event.finding.key: offer for event in events})
+    replied = reply([(words, address or ""), ("asked for by dana", "")])
+    for message in (*(post(it, has_buttons=True) for it in told_all), baseline(told_all), replied):
         for said in filter(None, (message, message.update)):
             assert "" == fault(said.blocks)
             assert 0 < len(said.text) <= 4_000
@@ -302,5 +374,5 @@ def test_the_largest_message_fits():
 
 def test_actions_are_public_words():
     """Messages that stand in channels name them: they never change."""
-    assert ["acknowledge", "snooze", "not-a-fix"] == list(Action)
+    assert ["acknowledge", "snooze", "not-a-fix", "pull-request", "issue"] == list(Action)
     assert '"block_id": "finding"' in json.dumps(told(fix(), has_buttons=True).blocks)

@@ -218,6 +218,39 @@ def test_body_of_more_than_everything():
     assert "- and 480 more" in shown
 
 
+def test_body_of_many_places():
+    """Where a fix repairs more than there is room for, the first places are named and linked."""
+    lines = tuple(f"csrc/kernels/part{number}.cpp:{number}" for number in range(1, 40))
+    fixes = [replace(gain, verdict=passes.verdict(where=lines)) for gain in many().steps[0].gains]
+    one = proposal.body(plan(step(gains=tuple(fixes[:1]))))
+    assert "part20.cpp#L20) … |" in one
+    assert "part21.cpp" not in one
+    shown = proposal.body(plan(step(gains=tuple(fixes)), step(passes.ROCM, gains=tuple(fixes))))
+    assert len(shown) <= proposal.ROOM
+    assert "part3.cpp#L3) … |" in shown
+    assert "part4.cpp" not in shown
+
+
+def test_places_lead_to_what_is_pinned():
+    """Lines that differ between variants are shown as of each variant's own commit."""
+    there = replace(GAIN, verdict=passes.verdict(where=("csrc/amd.cpp:7",)))
+    body = proposal.body(plan(step(), step(passes.ROCM, from_=passes.STEP, gains=(there,))))
+    assert f"cuda: [`csrc/core.cpp:103`]({passes.SAVER}/blame/{passes.OLD}/csrc/core.cpp#L103)" in body
+    assert f"rocm: [`csrc/amd.cpp:7`]({passes.SAVER}/blame/{passes.STEP}/csrc/amd.cpp#L7)" in body
+
+
+def test_an_unknown_host_has_no_links():
+    """Its lines and fixes are told without; one that the configuration names has those of its kind."""
+    address = "https://git.acme.com/saver"
+    made = plan(upstream=address)
+    for text in (proposal.body(made).partition("```sh")[0], proposal.commit_message(made), bump.render([made])):
+        assert address not in text
+    named = replace(made, forge="gitea")
+    assert f"({address}/blame/commit/{passes.OLD}/csrc/core.cpp#L103)" in proposal.body(named)
+    assert f"{address}/pulls/95" in proposal.commit_message(named)
+    assert f"{address}/compare/{passes.OLD}...{passes.NEW}" in bump.render([named])
+
+
 def test_mark():
     """The same pins have the same digest in whatever order; the target is told apart."""
     one, other = proposal.mark(together()), proposal.mark(plan(*together().steps[::-1], to=OTHER))

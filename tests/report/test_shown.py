@@ -11,6 +11,7 @@ from watcher.model import Event, EventKind, Pin, Reachability, ReachabilityClass
 from watcher.report import alert, markdown, table
 from watcher.report import json as as_json
 from watcher.report.explain import Argument, render
+from watcher.web import pages
 
 GOLDEN = Path(__file__).parent / "golden"
 HOSTILE = "\x1b]8;;http://evil\x07a\u202eb\u200b<!channel>\r\nSubject: x`|[y](z)"
@@ -92,27 +93,42 @@ def test_alerts():
     golden("alerts.txt", alert.plain(alert.alerts([*events, *found.events], pins_by_id())))
 
 
-@pytest.mark.parametrize("reach", ["default", "unknown"])
-def test_explain(reach):
-    """The argument has the pin, its reachability, each fix with its receipts, the target, and commands."""
-    said = passes.everything().reachability[passes.CUDA.id]
-    if reach == "unknown":
-        said = Reachability(cls=ReachabilityClass.UNKNOWN, detail="the short id may mean several")
-    shown = render(
-        Argument(
-            pin=passes.CUDA,
-            commit=passes.OLD if reach == "default" else None,
-            reachability=said,
-            bound=passes.OLD,
-            verdicts={passes.FIX.id: passes.verdict()} if reach == "default" else {},
-            fixes={passes.FIX.id: passes.FIX},
-            repairs={passes.NEW: Repair(landing=passes.NEW, bound=None, anchors=(), added=2, removed=0)},
-            single={passes.FIX.id: passes.RUNG},
-            suggestion=passes.suggestion(passes.CUDA) if reach == "default" else None,
-            mirror="state/mirrors/saver.git",
-        )
+def argument(**more) -> Argument:
+    """Return the argument about the pin of the worked example."""
+    made = Argument(
+        pin=passes.CUDA,
+        commit=passes.OLD,
+        reachability=passes.everything().reachability[passes.CUDA.id],
+        bound=passes.OLD,
+        verdicts={passes.FIX.id: passes.verdict()},
+        fixes={passes.FIX.id: passes.FIX},
+        repairs={passes.NEW: Repair(landing=passes.NEW, bound=None, anchors=(), added=2, removed=0)},
+        single={passes.FIX.id: passes.RUNG},
+        suggestion=passes.suggestion(passes.CUDA),
+        pages=pages(passes.SAVER),
+        mirror="state/mirrors/saver.git",
     )
-    golden(f"explain-{reach}.txt", shown)
+    return replace(made, **more)
+
+
+def test_explain():
+    """The argument has the pin, its reachability, each fix with its receipts and pages, the target, and commands."""
+    golden("explain-default.txt", render(argument()))
+
+
+def test_explain_the_unknown():
+    """Of a commit that is not known there is little to say, and nothing to link."""
+    said = Reachability(cls=ReachabilityClass.UNKNOWN, detail="the short id may mean several")
+    golden("explain-unknown.txt", render(argument(commit=None, reachability=said, verdicts={}, suggestion=None)))
+
+
+def test_explain_links_files_once():
+    """The blame is linked at the first place in each of the first files; on an unknown host nowhere."""
+    where = ("a.c:1", "a.c:2", "b.c:3", "c.c:4", "d.c:5")
+    said = argument(verdicts={passes.FIX.id: passes.verdict(where=where)})
+    linked = [line.rpartition("/")[2] for line in render(said).splitlines() if "/blame/" in line]
+    assert ["a.c#L1", "b.c#L3", "c.c#L4"] == linked
+    assert "/blame/" not in render(replace(said, pages=pages("https://git.example.org/acme/saver")))
 
 
 def test_hostile_text_stays_text():

@@ -11,7 +11,7 @@ from watcher.channels.slack import Bot, Webhook
 from watcher.errors import DeliveryError
 from watcher.model import Event, EventKind
 from watcher.report.alert import alerts
-from watcher.report.blocks import post
+from watcher.report.blocks import post, reply
 
 
 @pytest.fixture
@@ -42,6 +42,17 @@ def test_the_first_message_becomes_the_new_one_and_the_thread_says_what_changed(
     assert "Back: its snooze is over\n" == shown(reply)
     assert top["ts"] == reply["thread_ts"]
     assert {"key": "two"} == reply["metadata"]["event_payload"]
+
+
+def test_a_reply_goes_into_the_thread_alone(slack):
+    """The first message stays as it is; where it is gone, the reply stands for itself."""
+    first = bot(slack).send("one", told())
+    assert first == bot(slack).send("two", reply([("opened issue 1", "https://example.org/1")]), first)
+    top, answer = slack.posted.values()
+    assert "MEDIUM new: saver" in shown(top)
+    assert ("Opened issue 1\n", top["ts"]) == (shown(answer), answer["thread_ts"])
+    bot(slack).send("three", reply([("it is there", "")]), "C-images 1.1")
+    assert "thread_ts" not in list(slack.posted.values())[-1]
 
 
 @pytest.mark.parametrize(("kind", "is_broadcast"), [(EventKind.WOKE, True), (EventKind.ACKNOWLEDGED, False)])

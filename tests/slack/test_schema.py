@@ -15,6 +15,12 @@ def button(**more):
     return {"type": "button", "text": plain(), "action_id": "a", **more}
 
 
+def asking(**more):
+    """Return a message whose button asks first."""
+    confirm = {"title": plain(), "text": plain(), "confirm": plain(), "deny": plain(), **more}
+    return [{"type": "actions", "block_id": "c", "elements": [button(confirm=confirm)]}]
+
+
 def rich(**part):
     """Return a rich text of one part."""
     return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [part]}]}
@@ -24,6 +30,7 @@ FITTING = [
     {"type": "header", "text": plain("x" * 150)},
     {"type": "section", "text": plain("x" * 3000), "fields": [plain("x" * 2000), *[plain()] * 9]},
     {"type": "actions", "block_id": "b", "elements": [button(text=plain("x" * 75), value="x" * 2000)]},
+    *asking(title=plain("x" * 100), text=plain("x" * 300), confirm=plain("x" * 30), deny=plain("x" * 30)),
     rich(type="link", url="https://example.org", text="x", style={"strike": True}),
     {"type": "divider"},
 ]
@@ -50,6 +57,10 @@ def test_what_fits():
         ([{"type": "actions", "elements": []}], "$[0].elements: "),
         ([{"type": "actions", "block_id": "x" * 256, "elements": [button()]}], "$[0].block_id: "),
         ([{"type": "actions", "block_id": "b", "elements": [button(), button()]}], "an action_id twice"),
+        (asking(title=plain("x" * 101)), "$[0].elements[0]: "),
+        (asking(text=plain("x" * 301)), "$[0].elements[0]: "),
+        (asking(confirm=plain("x" * 31)), "$[0].elements[0]: "),
+        (asking(deny=plain("x" * 31)), "$[0].elements[0]: "),
         ([rich(type="text", text="")], "$[0].elements[0].elements[0].text: "),
         ([rich(type="text", text="x", style={"blink": True})], "$[0].elements[0].elements[0].style: "),
         ([rich(type="link", text="x")], "$[0].elements[0].elements[0]: "),

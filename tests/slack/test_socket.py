@@ -15,7 +15,7 @@ from watcher.channels.slack import Bot
 from watcher.channels.socket import Buttons
 from watcher.errors import ConfigError, UsageError
 from watcher.model import Event, EventKind
-from watcher.report.alert import alerts
+from watcher.report.alert import Offer, alerts
 from watcher.report.blocks import Action, post
 
 FINDING = passes.fix_available(passes.CUDA)
@@ -27,7 +27,7 @@ class Listening:
 
     def __init__(self, peer, **more):
         self.clicks, self.troubles = Queue(), Queue()
-        self.refusal = None
+        self.refusal, self.words = None, ""
         self.buttons = Buttons(
             **{
                 "token": lambda: TOKEN,
@@ -48,11 +48,11 @@ class Listening:
         self.buttons.stop()
 
     def clicked(self, *click):
-        """Note a click, and refuse it where that is asked for."""
+        """Note a click, and refuse it or say something where that is asked for."""
         self.clicks.put(click)
         if self.refusal:
             raise self.refusal
-        return "done"
+        return self.words
 
 
 @pytest.fixture
@@ -65,10 +65,16 @@ def slack():
 @pytest.fixture
 def message(slack):
     """Post a finding with buttons, and return it as it stands in the channel."""
-    [alert] = alerts([Event(kind=EventKind.OPENED, finding=FINDING, at=passes.NOW)], {})
+    return posted(slack)
+
+
+def posted(slack, **more):
+    """Post a finding whose bump can be proposed, and return the newest message of the channel."""
+    offer = Offer(name="saver", repositories=("github.com/acme/images",), targets=(passes.NEW,), **more)
+    event = Event(kind=EventKind.OPENED, finding=FINDING, at=passes.NOW)
+    [alert] = alerts([event], {}, {}, {FINDING.key: offer})
     Bot(channel="C1", token=lambda: TOKEN, api=f"{slack.address}/api/").send("key", post(alert, has_buttons=True))
-    [found] = slack.posted.values()
-    return found
+    return list(slack.posted.values())[-1]
 
 
 @pytest.fixture
@@ -86,9 +92,9 @@ def nothing_but(slack, message, listening):
 
 
 @pytest.mark.parametrize("action", Action)
-def test_a_click(slack, message, listening, action):
+def test_a_click(slack, listening, action):
     """What, which finding, and who; the envelope is acknowledged, and nobody is told anything."""
-    envelope = slack.click(message, action)
+    envelope = slack.click(posted(slack, is_issue=action is Action.ISSUE), action)
     assert (str(action), HANDLE, "dana (U1)") == listening.clicks.get(timeout=SOON)
     assert envelope == slack.acknowledged.get(timeout=SOON)
     assert listening.troubles.empty()
@@ -103,6 +109,16 @@ def test_a_click_is_acknowledged_before_its_work(slack, message):
         assert envelope == slack.acknowledged.get(timeout=SOON)
         assert not goes_on.is_set()
         goes_on.set()
+
+
+def test_what_is_taken_up_is_told_to_who_clicked(slack, message, listening):
+    """What takes longer has an answer of its own before it is done."""
+    listening.words = "Taken up."
+    slack.click(message, Action.PULL_REQUEST)
+    path, told = slack.told.get(timeout=SOON)
+    assert path.startswith("/actions/T1/")
+    assert ("Taken up.", "ephemeral", False) == (told["text"], told["response_type"], told["replace_original"])
+    assert listening.troubles.empty()
 
 
 def test_what_cannot_be_done_is_told_to_who_clicked(slack, message, listening):

@@ -10,7 +10,7 @@ import pytest
 import sqlite_utils
 
 from watcher.errors import StoreError
-from watcher.model import oid
+from watcher.model import Identity, oid
 from watcher.store import Store
 from watcher.store.schema import STEPS
 
@@ -53,17 +53,20 @@ def test_opens_again(tmp_path):
         assert len(STEPS) == store.schema_version
 
 
-def test_upgrade(tmp_path, monkeypatch):
+@pytest.mark.parametrize("taken", range(1, len(STEPS)))
+def test_upgrade(tmp_path, monkeypatch, taken):
     """A database of an older version keeps its rows and takes the steps that it lacks."""
+    upstream, root = "https://example.org/one", oid("a" * 40)
     with monkeypatch.context() as older:
-        older.setattr("watcher.store.schema.STEPS", STEPS[:1])
-        older.setattr("watcher.store.database.STEPS", STEPS[:1])
+        older.setattr("watcher.store.schema.STEPS", STEPS[:taken])
+        older.setattr("watcher.store.database.STEPS", STEPS[:taken])
         with Store.open(tmp_path) as store:
-            store.record_look("https://example.org/one", None, NOW)
-            assert 1 == store.schema_version
+            store.record_identity(upstream, NOW, roots=[root])
+            assert taken == store.schema_version
     with Store.open(tmp_path) as store:
         assert len(STEPS) == store.schema_version
         assert () == store.findings()
+        assert Identity(roots=frozenset({root})) == store.identity(upstream)
 
 
 def test_upgrade_that_fails(tmp_path, monkeypatch):

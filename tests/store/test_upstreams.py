@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import oids, texts
-from watcher.model import Advertisement, Holding, Identity, Move, Patience, Ref, Unobserved, oid
+from watcher.model import Advertisement, Holding, Hosted, Identity, Move, Patience, Ref, Unobserved, oid
 from watcher.store import Store
 
 ONE, OTHER = "https://example.org/one", "https://example.org/two"
@@ -250,6 +250,44 @@ def test_identity_grows(store):
     store.record_identity(ONE, LAST, moved_to=OTHER)
     assert Identity(roots=frozenset({A, B}), aliases=frozenset({OTHER})) == store.identity(ONE)
     assert Identity() == store.identity(OTHER)
+
+
+SAID = Hosted(api="https://api.example.org", id="1", address=OTHER, is_archived=True, is_private=False)
+"""What a forge says."""
+
+
+def test_what_a_forge_said_comes_back(store):
+    """As it was; what it says next takes its place."""
+    store.record_hosted(ONE, SAID, is_same=True)
+    assert Identity(id="1", hosted=SAID) == store.identity(ONE)
+    now = replace(SAID, address=ONE, is_archived=False, is_private=True)
+    store.record_hosted(ONE, now, is_same=True)
+    assert (now, Identity()) == (store.identity(ONE).hosted, store.identity(OTHER))
+
+
+def test_a_known_id_is_never_overwritten(store):
+    """Neither by another repository nor by a pass that takes it for the same; an unknown one is learned later."""
+    store.record_hosted(ONE, replace(SAID, id="7"), is_same=False)
+    assert None is store.identity(ONE).id
+    for told, is_same in [("1", True), ("2", False), ("3", True)]:
+        store.record_hosted(ONE, replace(SAID, id=told), is_same=is_same)
+        assert ("1", told) == (store.identity(ONE).id, store.identity(ONE).hosted.id)
+
+
+def test_an_id_means_nothing_at_another_api(store):
+    """There it is learned anew, and only of the same repository."""
+    store.record_hosted(ONE, SAID, is_same=True)
+    assert ("1", None) == (store.identity(ONE).id_at(SAID.api), store.identity(ONE).id_at("https://other"))
+    store.record_hosted(ONE, replace(SAID, api="https://other", id="2"), is_same=False)
+    assert None is store.identity(ONE).id_at("https://other")
+    store.record_hosted(ONE, replace(SAID, api="https://other", id="3"), is_same=True)
+    assert "3" == store.identity(ONE).id_at("https://other")
+
+
+def test_a_number_of_any_size_is_kept(store):
+    """A forge may count as it likes."""
+    store.record_hosted(ONE, replace(SAID, id="9" * 60), is_same=True)
+    assert "9" * 60 == store.identity(ONE).id
 
 
 # --- facts -----------------------------------------------------------------------------------------------------------

@@ -61,12 +61,12 @@ def test_without_a_label_it_stays_quiet(asked):
 
 
 def test_what_was_told_is_not_asked_again(asked):
-    """A change is asked about once; afterwards the memory answers."""
+    """A change is asked about once; afterwards the memory answers, and only the repository is asked if it changed."""
     landed(asked, ["bug"])
     asked.look()
-    count = len(asked.github.fake.asked)
+    asked.github.fake.statuses.clear()
     assert ["fix-available"] == kinds(asked.look())
-    assert count == len(asked.github.fake.asked)
+    assert ("repos/acme/engine", [304]) == (asked.github.fake.asked[-1].place, asked.github.fake.statuses)
 
 
 def test_a_forge_that_refuses_changes_nothing_and_is_told(asked):

@@ -7,95 +7,45 @@ from pathlib import Path
 
 import pytest
 
-from tests.forges.forgefake import Account, Fault, Repository, Told
+from tests.forges.forgefake import Account, Fault, Told
 from tests.stories import kit
+from tests.stories.stage import Faked
 from watcher import cycle, policy
-from watcher.bumping import bump_plans
-from watcher.config import Settings
 from watcher.errors import ForgeError, UsageError
-from watcher.forges import Budget, forge_of
 from watcher.proposing import Outcome, propose_issues, propose_pulls
 from watcher.store import Store
-from watcher.upstream.git import Git
 
 PROGRAM = Path(sys.executable).with_name("watcher")
 NOW = datetime(2026, 8, 20, 9, 0, tzinfo=UTC)
-GITHUB = "https://github.com/acme/images"
-TWO = "A---B---F---C---G   (main)"
-FILES = {
-    **kit.FILES,
-    "C": {"src/pump.c": "int pump(void) {\n    return leak(1);\n}\n"},
-    "G": {"src/engine.c": kit.REPAIRED.replace("flush_pages(", "flush_all(")},
-}
-MESSAGES = {**kit.MESSAGES, "G": "fix: the last page was not flushed\n\nFixes #44\n"}
-
-
-class Stage:
-    """A downstream on a GitHub whose branches are those of a real repository, and an upstream with a fix."""
-
-    def __init__(self, world, asking):
-        self.world, self.images = world, world.downstream("images", served=True)
-        self.oids = world.engine.draw("A---B---F---C   (main)", **kit.STORY)
-        self.images.pin("acme/engine", cuda=self.oids["B"], rocm=self.oids["B"])
-        self.images.publish()
-        self.path = world.server.path("acme/images")
-        Git(directory=self.path).run("config", "http.receivepack", "true")
-        self.repository = Repository(bare=self.path)
-        self.github = asking("github", self.repository)
-
-    def settings(self, **more):
-        """Return the configuration: git from the world's server, the API from the fake."""
-        document = self.world.document()
-        document["downstreams"][0]["repository"] = GITHUB
-        document["rewrites"] |= {
-            GITHUB: f"{self.world.server.address}/acme/images",
-            "https://api.github.com/": f"{self.github.fake.api}/",
-        }
-        return Settings.model_validate(document | {"forges": {"github.com": {"token": "env:FORGE_TOKEN"}}, **more})
-
-    def propose(self, act, to="minimal", *, together=True):
-        """Plan a bump of the CUDA pin, or of both, and propose it."""
-        settings = self.settings()
-        with Store.open(self.world.state) as store:
-            [plan] = bump_plans(settings, store, "engine", to, together=together, now=NOW)
-        budget = Budget(left=100)
-        ask = lambda repository: forge_of(repository, settings, self.github.http, budget=budget, now=NOW)  # noqa: E731
-        if act is propose_pulls:
-            return act(settings, plan, ask, lambda _: None)
-        return act(settings, plan, ask)
-
-    def git(self, *args):
-        """Ask the downstream's repository."""
-        return Git(directory=self.path).run(*args).decode()
 
 
 @pytest.fixture
 def stage(world, asking, monkeypatch):
     """Set the stage, with a token that may push."""
     monkeypatch.setenv("FORGE_TOKEN", "good-token")
-    return Stage(world, asking)
+    return Faked(world, asking)
 
 
 @pytest.mark.parametrize("act", [propose_issues, propose_pulls])
 def test_the_same_again_changes_nothing(stage, act):
     """One issue, or one pull request, however often it is proposed."""
-    [first] = stage.propose(act)
+    first = stage.propose(act)
     assert Outcome.OPENED == first.outcome
-    [again] = stage.propose(act)
+    again = stage.propose(act)
     assert (Outcome.UNCHANGED, first.url) == (again.outcome, again.url)
     assert 1 == len(stage.repository.tickets)
 
 
 def test_a_pull_request_is_one_commit_that_changes_the_refs_alone(stage):
     """Pushed to a branch of the downstream itself, on top of the branch that is read."""
-    [done] = stage.propose(propose_pulls)
+    done = stage.propose(propose_pulls)
     [ticket] = stage.repository.tickets
     assert "main" == ticket.base
-    assert f"watcher/bump-engine-{stage.oids['F'][:12]}" == ticket.head
+    assert stage.branch == ticket.head
     assert f"Bump engine to {stage.oids['F'][:12]}" == ticket.title
     assert stage.git("rev-parse", "main") == stage.git("rev-parse", f"{ticket.head}^")
     numbers = stage.git("diff", "--numstat", "main", ticket.head)
-    assert "1\t1\tdocker/Dockerfile.cuda\n1\t1\tdocker/Dockerfile.rocm\n" == numbers
+    assert "1\t1\tdocker/Dockerfile.cuda\n1\t1\tdocker/Dockerfile.rocm" == numbers
     assert stage.oids["F"] in stage.git("show", f"{ticket.head}:docker/Dockerfile.rocm")
     assert done.url.endswith(f"/{ticket.number}")
 
@@ -103,9 +53,9 @@ def test_a_pull_request_is_one_commit_that_changes_the_refs_alone(stage):
 @pytest.mark.parametrize("act", [propose_issues, propose_pulls])
 def test_a_newer_target_takes_the_place_of_the_old_one(stage, act):
     """The old one is closed with a word about which is the new one."""
-    [old] = stage.propose(act)
-    stage.oids |= stage.world.engine.draw(TWO, files=FILES, messages=MESSAGES)
-    [new] = stage.propose(act, stage.oids["C"])
+    old = stage.propose(act)
+    stage.draw_another_fix()
+    new = stage.propose(act, stage.oids["C"])
     assert (old.url,) == new.replaced
     first, second = stage.repository.tickets
     assert ("closed", "open") == (first.state, second.state)
@@ -118,10 +68,10 @@ def test_what_a_person_closed_stays_closed(stage, act):
     stage.propose(act)
     [ticket] = stage.repository.tickets
     ticket.state, ticket.closed_by = "closed", "dana"
-    [again] = stage.propose(act)
+    again = stage.propose(act)
     assert Outcome.DECLINED == again.outcome
     assert 1 == len(stage.repository.tickets)
-    [other] = stage.propose(act, stage.oids["C"])
+    other = stage.propose(act, stage.oids["C"])
     assert Outcome.OPENED == other.outcome
 
 
@@ -131,7 +81,7 @@ def test_words_that_changed_are_brought_up_to_date(stage, act):
     stage.propose(act)
     [ticket] = stage.repository.tickets
     ticket.body += "\nmore"
-    [again] = stage.propose(act)
+    again = stage.propose(act)
     assert Outcome.UPDATED == again.outcome
     assert not ticket.body.endswith("more")
 
@@ -142,10 +92,10 @@ def test_a_branch_without_its_pull_request_is_taken_up(stage):
     with pytest.raises(ForgeError):
         stage.propose(propose_pulls)
     stage.github.fake.faults.clear()
-    tip = stage.git("rev-parse", f"watcher/bump-engine-{stage.oids['F'][:12]}")
-    [done] = stage.propose(propose_pulls)
+    tip = stage.git("rev-parse", stage.branch)
+    done = stage.propose(propose_pulls)
     assert Outcome.OPENED == done.outcome
-    assert tip == stage.git("rev-parse", f"watcher/bump-engine-{stage.oids['F'][:12]}")
+    assert tip == stage.git("rev-parse", stage.branch)
 
 
 def test_a_merged_one_is_not_opened_again(stage):
@@ -153,7 +103,7 @@ def test_a_merged_one_is_not_opened_again(stage):
     stage.propose(propose_pulls)
     [ticket] = stage.repository.tickets
     ticket.state, ticket.merged_as = "closed", "c" * 40
-    [again] = stage.propose(propose_pulls)
+    again = stage.propose(propose_pulls)
     assert Outcome.MERGED == again.outcome
 
 
@@ -163,7 +113,7 @@ def test_only_a_fork_is_possible(stage):
     with pytest.raises(ForgeError, match="only a pull request from a fork"):
         stage.propose(propose_pulls)
     assert [] == stage.repository.tickets
-    assert "main" == stage.git("for-each-ref", "--format=%(refname:short)", "refs/heads").strip()
+    assert "main" == stage.git("for-each-ref", "--format=%(refname:short)", "refs/heads")
 
 
 def test_an_archived_repository(stage):
@@ -184,9 +134,7 @@ def test_a_default_branch_that_was_renamed(stage):
 
 def test_a_folder_and_a_plain_server(stage):
     """They have no issues; the message says what to do instead."""
-    settings = stage.settings()
-    with Store.open(stage.world.state) as store:
-        [plan] = bump_plans(settings, store, "engine", together=True, now=NOW)
+    settings, plan = stage.settings(), stage.plan()
     with pytest.raises(UsageError, match="expected a forge"):
         propose_issues(settings, plan, lambda _: None)
     settings = settings.model_copy(

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.conftest import Upstream
+from watcher.demo.drawing import Gitlink
 from watcher.errors import GitError
-from watcher.model import Advertisement, Ref
+from watcher.model import Advertisement, Oid, Ref
 from watcher.upstream.branch import Author, Login, commit_on, push
 from watcher.upstream.git import Git
 from watcher.upstream.mirror import Mirror
@@ -18,6 +19,7 @@ FILES = {
         "docker/amd/Dockerfile": "RUN old",
         "README": "hello\n",
         "déjà vu/x": "1\n",
+        "deps/engine": Gitlink(Oid("2" * 40)),
     }
 }
 
@@ -64,6 +66,27 @@ def test_only_what_is_changed_differs(upstream, mirror):
     assert (
         f"watcher bot <watcher@example.org> {int(AT.timestamp())} {upstream.oids['B']}\nBump x\n\nbody" == said.strip()
     )
+
+
+def test_a_submodule_moves_in_the_same_commit(upstream, mirror):
+    """A file and an entry of the tree, and nothing else; nobody needs to have the submodule's commit."""
+    files = {"docker/amd/Dockerfile": b"RUN new", "deps/engine": Oid("3" * 40)}
+    commit = made(mirror, upstream, files)
+    push(mirror, commit, "watcher/bump-x", before=None)
+    told = there(upstream, "diff-tree", "-r", "--no-commit-id", "--raw", "--no-abbrev", upstream.oids["B"], commit)
+    link, file = told.splitlines()
+    assert f":160000 160000 {'2' * 40} {'3' * 40} M\tdeps/engine" == link
+    assert file.endswith("M\tdocker/amd/Dockerfile")
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [("deps/engine", b"x"), ("README", Oid("3" * 40)), ("docker", Oid("3" * 40)), ("new", Oid("3" * 40))],
+)
+def test_a_file_becomes_no_submodule(upstream, mirror, path, content):
+    """Nor the other way round, and none is added."""
+    with pytest.raises(GitError):
+        made(mirror, upstream, {path: content})
 
 
 def test_the_same_again_is_the_same_commit(upstream, mirror):

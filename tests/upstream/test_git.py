@@ -8,7 +8,7 @@ import pytest
 from watcher.demo.drawing import Gitlink, draw
 from watcher.errors import GitError
 from watcher.model import Oid
-from watcher.upstream.git import Git, checked_address, masked, tracked
+from watcher.upstream.git import Git, checked_address, masked, relink, tracked
 
 
 def test_nothing_of_the_users_configuration_is_read(tmp_path, monkeypatch):
@@ -130,6 +130,95 @@ def test_tracked_files_of_a_checkout_are_named(tmp_path, monkeypatch):
     assert {"A", "docker/Dockerfile", "ü b"} == set(names)
     assert {"third/party": "2" * 40} == gitlinks
     assert (("Dockerfile",), {}) == tracked(folder / "docker")
+
+
+NEW = Oid("3" * 40)
+LINK = {"third/party": (Oid("2" * 40), NEW)}
+
+
+def staged(folder):
+    """Return every entry of the index of a checkout."""
+    command = ["git", "-C", folder, "-c", "core.fsmonitor=false", "ls-files", "--stage", "--full-name", "-z", ":/"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("\0")[:-1]
+
+
+def test_a_submodule_is_staged_alone(tmp_path, monkeypatch):
+    """One entry of the index is another one; no file and no folder is touched, nothing of the checkout is run."""
+    folder = checkout(tmp_path, monkeypatch)
+    subprocess.run(["git", "-C", folder, "config", "core.fsmonitor", f"touch {tmp_path}/bad"], check=True)
+    (folder / ".git" / "hooks").mkdir(exist_ok=True)
+    hook = folder / ".git" / "hooks" / "post-index-change"
+    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/bad\n")
+    hook.chmod(0o755)
+    (folder / "third/party" / "mine").write_text("x")
+    (folder / "A").write_text("changed, and not staged")
+    before = staged(folder)
+    relink(folder, LINK)
+    assert not (tmp_path / "bad").exists()
+    assert [entry.replace("2" * 40, NEW) for entry in before] == staged(folder)
+    assert "x" == (folder / "third/party" / "mine").read_text()
+
+
+def test_paths_are_those_below_the_folder(tmp_path, monkeypatch):
+    """A downstream may be a folder within a repository; and where there is nothing to stage, nothing is asked."""
+    folder = checkout(tmp_path, monkeypatch)
+    relink(folder / "third", {"party": LINK["third/party"]})
+    assert {"third/party": NEW} == tracked(folder)[1]
+    relink(tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    ("links", "words"),
+    [
+        ({"third/party": (Oid("4" * 40), NEW)}, "third/party: the index has another commit"),
+        ({"docker": (Oid("2" * 40), NEW)}, "docker: the index has another commit"),
+        ({"A": (Oid("2" * 40), NEW)}, "A: the index has another commit"),
+        ({**LINK, "fourth": (Oid("2" * 40), NEW)}, "fourth: the index has another commit"),
+    ],
+    ids=["moved", "a folder", "a file", "one of two"],
+)
+def test_what_is_not_as_it_was_read_is_not_staged(tmp_path, monkeypatch, links, words):
+    """A commit that somebody staged since then stays; of several submodules none is moved."""
+    folder = checkout(tmp_path, monkeypatch)
+    before = staged(folder)
+    with pytest.raises(GitError, match=words):
+        relink(folder, links)
+    assert before == staged(folder)
+
+
+def test_a_submodule_in_conflict_is_not_staged(tmp_path, monkeypatch):
+    """A merge that is not finished has several commits for it, and a person chooses."""
+    folder = checkout(tmp_path, monkeypatch)
+    rows = "".join(f"160000 {digit * 40} {stage}\tthird/party\n" for stage, digit in ((1, "1"), (2, "2"), (3, "3")))
+    information = f"0 {'0' * 40}\tthird/party\n{rows}"
+    command = ["git", "-C", folder, "update-index", "--index-info"]
+    subprocess.run(command, input=information, text=True, check=True)
+    before = staged(folder)
+    with pytest.raises(GitError, match="another commit for this submodule"):
+        relink(folder, LINK)
+    assert before == staged(folder)
+
+
+def test_a_locked_index_is_one_clear_line(tmp_path, monkeypatch):
+    """As another git leaves it that is at work, or that was killed."""
+    folder = checkout(tmp_path, monkeypatch)
+    before = staged(folder)
+    lock = folder / ".git" / "index.lock"
+    lock.touch()
+    with pytest.raises(GitError) as raised:
+        relink(folder, LINK)
+    assert f"the index is locked: another git is at work there, or one died and left {lock}" == str(raised.value)
+    assert raised.value.retryable
+    assert before == staged(folder)
+
+
+def test_a_broken_index_stays(tmp_path, monkeypatch):
+    """It is git's to say what is wrong with it."""
+    folder = checkout(tmp_path, monkeypatch)
+    (folder / ".git" / "index").write_bytes(b"DIRCgarbage")
+    with pytest.raises(GitError, match="git ls-files: "):
+        relink(folder, LINK)
+    assert b"DIRCgarbage" == (folder / ".git" / "index").read_bytes()
 
 
 def test_a_folder_in_no_repository_is_none(tmp_path, monkeypatch):

@@ -419,6 +419,31 @@ def test_submodules_are_no_contents(upstream, tmp_path):
     assert () == mirror.diff(oids["B"], oids["C"], ignore_space=False)
 
 
+def test_what_landed_and_moved_a_submodule(upstream, tmp_path):
+    """Along the first parents: a merge counts, and what it brought does not."""
+    picture = """
+          X---Y
+         /     \\
+    A---B---C---M---D---E   (main)
+    """
+    two, three = Gitlink(Oid("2" * 40)), Gitlink(Oid("3" * 40))
+    files = {"A": {"dep": Gitlink(NOWHERE)}, "X": {"dep": two}, "Y": {"dep": three}, "E": {"dep": None}}
+    oids = upstream.draw(picture, files=files)
+    mirror = mirrored(upstream, tmp_path)
+    moved = mirror.relinks_of("dep", oids["A"], oids["E"])
+    assert [(oids["E"], None), (oids["M"], "3" * 40)] == [(commit.oid, link) for commit, link in moved]
+    assert () == mirror.relinks_of("nowhere", oids["A"], oids["E"])
+
+
+def test_one_entry_of_a_tree(upstream, tmp_path):
+    """A file has contents, a submodule a commit, and neither is the other."""
+    oids = upstream.draw("A   (main)", files={"A": {"dep": Gitlink(NOWHERE), "deps/x": "1"}})
+    mirror = mirrored(upstream, tmp_path)
+    paths = ("dep", "deps/x", "deps", "none")
+    assert [NOWHERE, None, None, None] == [mirror.gitlink(oids["A"], path) for path in paths]
+    assert [None, b"1", None, None] == [mirror.content(oids["A"], path) for path in paths]
+
+
 def test_contents_come_in_one_batch(upstream, server, tmp_path):
     """One fetch for all of them, none the second time; large ones are left out."""
     oids = upstream.draw(PICTURE, files=FILES | {"D": {"big": "x" * 5000}})

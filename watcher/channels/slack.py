@@ -45,12 +45,12 @@ class Bot:
         """Post a message under its idempotency key, which stands in the metadata; return where it stands.
 
         `first` is where an earlier message about the same finding stands: that one is brought up to date, and what
-        changed goes into its thread. Raises DeliveryError.
+        changed goes into its thread; a mere reply leaves it as it is. Raises DeliveryError.
         """
         channel, _, ts = first.partition(" ") if first else (self.channel, "", "")
         said = (post.update or post) if first else post
         try:
-            if first:
+            if first and not post.is_reply:
                 self._client().chat_update(channel=channel, ts=ts, text=post.text, blocks=list(post.blocks))
             answer = self._client().chat_postMessage(
                 channel=channel,

@@ -39,7 +39,7 @@ _FIRST, _LONGEST = 1.0, 300.0
 _REMEMBERED = 1_000
 """Envelopes that are known when Slack sends them again."""
 OnClick = Callable[[str, str, str], str]
-"""Takes action, handle and the person's name; raises UsageError with words for that person."""
+"""Takes action, handle and the person's name; returns words for that person alone, if any; so has a UsageError."""
 
 
 class Buttons:
@@ -159,7 +159,9 @@ class Buttons:
         """Do what was clicked, one after the other, until told to stop."""
         while (click := self._clicks.get()) is not None:
             try:
-                self._on_click(click.action, click.handle, click.by)
+                words = self._on_click(click.action, click.handle, click.by)
+                if words:
+                    self._answer(click, words)
             except UsageError as error:
                 self._answer(click, str(error))
             except Exception as error:  # noqa: BLE001 - told, and the next click is another one
@@ -167,7 +169,7 @@ class Buttons:
                 self._answer(click, "Nothing changed: something went wrong here. Try again, or ask who runs watcher.")
 
     def _answer(self, click: Click, words: str) -> None:
-        """Tell the person who clicked, and nobody else, why nothing changed."""
+        """Tell the person who clicked, and nobody else, what became of it."""
         url = click.answer_to
         start = next((it for it in (HOOKS, self._hooks) if url.startswith(it)), None)
         if start is None:
@@ -176,7 +178,7 @@ class Buttons:
         try:
             client.send(text=escaped(words), response_type="ephemeral", replace_original=False)
         except NETWORK as error:
-            self._trouble(f"{click.by} could not be told why a click changed nothing ({type(error).__name__})")
+            self._trouble(f"{click.by} could not be told what became of a click ({type(error).__name__})")
 
 
 class _Client(SocketModeClient):

@@ -506,6 +506,11 @@ class Settings(_Model):
         api = entry.api or self.address(f"{_usual_api(kind, name)}/").rstrip("/")
         return ForgePlace(host=name, kind=kind, api=api, token=entry.token)
 
+    def pages(self, repository: str | None) -> web.Pages:
+        """Return where a browser shows a repository; `forges` names the hosts whose names do not tell what they run."""
+        place = self.forge(repository) if repository else None
+        return web.pages(repository, place.kind if place else None)
+
     @property
     def allows_files(self) -> bool:
         """Answer whether the configuration itself names an address on this machine's file system."""

@@ -129,6 +129,10 @@ class Client:
         """Return the host that is asked."""
         return self._asker.host
 
+    def address(self, path: str) -> str:
+        """Return the whole address of a path below the API, under which its answer is kept."""
+        return str(self._below(path, None))
+
     def get(
         self, path: str, aim: Aim, parameters: Parameters | None = None, *, absent: Container[int] = ()
     ) -> Any | None:

@@ -32,6 +32,10 @@ class Gitea:
     PAGE_SIZE: ClassVar[str] = "limit"
     HEADERS: ClassVar[dict[str, str]] = {}
 
+    def address(self) -> str:
+        """Return where the API answers about the repository as a whole."""
+        return self.client.address(self._place())
+
     def repository(self) -> RepositoryFacts:
         """Return what Gitea says of the repository as a whole."""
         aim = self._aim("read", "read:repository")

@@ -42,6 +42,10 @@ class GitHub:
         "X-GitHub-Api-Version": "2022-11-28",
     }
 
+    def address(self) -> str:
+        """Return where the API answers about the repository as a whole."""
+        return self.client.address(self._place())
+
     def repository(self) -> RepositoryFacts:
         """Return what GitHub says of the repository as a whole."""
         aim = self._aim("read", "Metadata: read")

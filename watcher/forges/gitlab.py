@@ -37,6 +37,10 @@ class GitLab:
     PAGE_SIZE: ClassVar[str] = "per_page"
     HEADERS: ClassVar[Mapping[str, str]] = {}
 
+    def address(self) -> str:
+        """Return where the API answers about the repository as a whole."""
+        return self.client.address(self._place())
+
     def repository(self) -> RepositoryFacts:
         """Return what GitLab says of the repository as a whole."""
         aim = self._aim("read", "the scope read_api")

@@ -5,7 +5,7 @@ import re
 from watcher.errors import ForgeError
 from watcher.report.text import safe
 
-_ARCHIVED = re.compile(r"archived", re.IGNORECASE)
+_ARCHIVED = re.compile(r"(?:is|was) archived", re.IGNORECASE)
 _PROTECTED = re.compile(r"GH006|GH013|rule violations|protected branch", re.IGNORECASE)
 _FORBIDDEN = re.compile(
     r"permission to \S+ denied|write access to repository not granted|not allowed to push|permission denied for writing"

@@ -95,6 +95,9 @@ class Forge(Protocol):
     Every question and every deed may raise ForgeError, and ConfigError where the token is not to be had.
     """
 
+    def address(self) -> str:
+        """Return where its API answers about the repository as a whole: the answer is kept under that."""
+
     def repository(self) -> RepositoryFacts:
         """Return what the forge says of the repository as a whole."""
 

@@ -3,11 +3,11 @@
 A key is made of the kind, the pin or dependency, and what makes it this one: never of wording or line numbers.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from watcher.model import Concern, Kind, Move, Oid, Pin, Reachability, ReachabilityClass, Severity
+from watcher.model import Concern, Hosted, Kind, Move, Oid, Pin, Reachability, ReachabilityClass, Severity
 from watcher.observation import Observation, named_refs
 
 SEVERITIES: Mapping[Kind, Severity] = {
@@ -25,6 +25,7 @@ SEVERITIES: Mapping[Kind, Severity] = {
     Kind.PIN_FLOATING: Severity.LOW,
     Kind.PIN_ON_TAG_ONLY: Severity.LOW,
     Kind.BRANCH_REWOUND: Severity.LOW,
+    Kind.UPSTREAM_ARCHIVED: Severity.LOW,
 }
 """Default severities (DESIGN.md §4); some kinds rise or fall with what is known."""
 
@@ -68,25 +69,53 @@ def of_manifest(pin: Pin, *, head: str | None = None, commit: Oid | None = None)
 
 
 def of_refs(pins: Iterable[Pin], seen: Observation) -> list[Concern]:
-    """Return what happened to an upstream's history: branches rewound, tags moved, all of it moved or replaced."""
+    """Return what happened to an upstream's history, and to the upstream: moved, replaced, archived."""
     mine = tuple(pins)
     found = [concern for move in seen.moves for concern in _of_move(move, mine, seen)]
     if seen.advertisement.moved_to:
-        found.append(_moved(seen.upstream, seen.advertisement.moved_to))
-    if seen.known_roots and seen.roots and seen.known_roots.isdisjoint(seen.roots | _reached(seen)):
-        replaced = about_upstream(
-            Kind.UPSTREAM_REPLACED,
-            seen.upstream,
-            min(seen.roots),
-            f"{short_name(seen.upstream)}: another repository answers under this address",
-            detail=("its history has no commit in common with the one seen before",),
-            advice="Check who owns the address now before anything is built from it.",
-        )
-        found.append(replaced)
+        found.append(_moved(seen.upstream, seen.advertisement.moved_to, "answers with a permanent redirect"))
+    elif seen.hosted and not seen.hosted.is_at(seen.upstream) and not has_other_id(seen):
+        found.append(_moved(seen.upstream, seen.hosted.address, "is no longer its name on the forge"))
+    if _has_other_history(seen) or has_other_id(seen):
+        found.append(_replaced(seen))
+    if seen.hosted and seen.hosted.is_archived:
+        found.append(_archived(seen.upstream))
     return found
 
 
-def _reached(seen: Observation) -> set[Oid]:
+def has_other_id(seen: Observation) -> bool:
+    """Answer whether the forge knows another repository under the address than at earlier looks."""
+    return seen.known_id is not None and seen.hosted is not None and seen.hosted.id != seen.known_id
+
+
+def is_withheld(seen: Observation) -> bool:
+    """Answer whether no fix is to be offered: another repository with the same history, of which nobody took note yet.
+
+    Where the history is another one, the pins are lost, and nothing is offered for that.
+    """
+    if not has_other_id(seen) or _has_other_history(seen):
+        return False
+    return seen.hosted is not None and seen.hosted.id != seen.accepted_id
+
+
+def replaced_key(upstream: str, hosted: Hosted) -> str:
+    """Return the key of the finding that another repository, with the same history, stands behind an address."""
+    return f"{Kind.UPSTREAM_REPLACED}:{upstream}:{_by_id(hosted)}"
+
+
+def _by_id(hosted: Hosted) -> str:
+    return f"id {hosted.id}"
+
+
+def _has_other_history(seen: Observation) -> bool:
+    """Answer whether no commit is in common with the one seen before."""
+    if not (seen.known_roots and seen.roots):
+        return False
+    reached = _reached(seen)
+    return not any(root in seen.roots or root in reached for root in seen.known_roots)
+
+
+def _reached(seen: Observation) -> Container[Oid]:
     """Return every commit of the advertised refs: another default branch is no other repository."""
     return seen.graph.ancestors(*(ref.commit for ref in seen.advertisement.refs))
 
@@ -200,14 +229,45 @@ def _tag_moved(move: Move, short: str, pin: Pin | None, upstream: str) -> Concer
     return replace(concern, severity=Severity.HIGH, since=move.at, is_event=True)
 
 
-def _moved(upstream: str, new: str) -> Concern:
+def _moved(upstream: str, new: str, old: str) -> Concern:
     return about_upstream(
         Kind.UPSTREAM_MOVED,
         upstream,
         new,
         f"{short_name(upstream)}: moved to {new}",
-        detail=("the old address answers with a permanent redirect, and somebody else may claim it one day",),
+        detail=(f"the old address {old}, and somebody else may claim it one day",),
         advice=f"Write {new} in the manifests.",
+    )
+
+
+def _replaced(seen: Observation) -> Concern:
+    """Return that another repository answers: by its history where that tells, since git tells it at every look."""
+    is_foreign = _has_other_history(seen)
+    by_id = _by_id(seen.hosted) if seen.hosted and has_other_id(seen) else ""
+    has_copy = bool(seen.roots) and not is_foreign
+    return about_upstream(
+        Kind.UPSTREAM_REPLACED,
+        seen.upstream,
+        min(seen.roots) if is_foreign else by_id,
+        f"{short_name(seen.upstream)}: another repository answers under this address",
+        detail=(
+            "its history has no commit in common with the one seen before" if is_foreign else "",
+            f"its forge knows it by {by_id}, and the one before by id {seen.known_id}" if by_id else "",
+            "it has the history of the one before, or a part: anybody can push a copy" if has_copy else "",
+        ),
+        advice="Check who owns the address now before anything is built from it."
+        + ("" if is_foreign else " No fix is offered from it before this is acknowledged."),
+    )
+
+
+def _archived(upstream: str) -> Concern:
+    return about_upstream(
+        Kind.UPSTREAM_ARCHIVED,
+        upstream,
+        "",
+        f"{short_name(upstream)}: is archived, no fix will come from it any more",
+        detail=("its forge says that it is only to be read",),
+        advice="Look for a repository that goes on with the work; your pins stay as good as they are.",
     )
 
 

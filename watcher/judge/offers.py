@@ -24,7 +24,7 @@ from watcher.model import (
 )
 from watcher.observation import Observation
 from watcher.plural import counted
-from watcher.web import compare_url
+from watcher.web import Pages, PagesOf, pages
 
 _PLACES = 3
 """How many places a headline's detail names."""
@@ -43,8 +43,8 @@ def of_fixes(pin: Pin, judgement: Judged, rungs: Mapping[str, Rung], seen: Obser
     ]
 
 
-def of_drift(drift: Drift, pins: Mapping[str, Pin], fixes: Mapping[str, Fix]) -> list[Concern]:
-    """Return the breach of the drift policy, if there is one; `pins` and `fixes` by id."""
+def of_drift(drift: Drift, pins: Mapping[str, Pin], fixes: Mapping[str, Fix], shown: PagesOf = pages) -> list[Concern]:
+    """Return the breach of the drift policy, if there is one; `pins` and `fixes` by id, `shown` for its links."""
     if not drift.is_breach:
         return []
     members = [pins[name] for name in drift.pins]
@@ -65,12 +65,12 @@ def of_drift(drift: Drift, pins: Mapping[str, Pin], fixes: Mapping[str, Fix]) ->
             upstream=members[0].upstream,
             place=members[0].place,
             target=next(iter(drift.align.values()), None),
-            sides=tuple(_side(pin, drift, fixes) for pin in members),
+            sides=tuple(_side(pin, drift, fixes, shown(pin.upstream)) for pin in members),
         )
     ]
 
 
-def _side(pin: Pin, drift: Drift, fixes: Mapping[str, Fix]) -> Side:
+def _side(pin: Pin, drift: Drift, fixes: Mapping[str, Fix], shown: Pages) -> Side:
     stands, target = drift.variants[pin.variant], drift.align.get(pin.variant)
     return Side(
         variant=pin.variant,
@@ -78,7 +78,7 @@ def _side(pin: Pin, drift: Drift, fixes: Mapping[str, Fix]) -> Side:
         has=tuple(fix_words(fixes[name]) for name in drift.has.get(pin.variant, ()) if name in fixes),
         lacks=tuple(fix_words(fixes[name]) for name in drift.lacks.get(pin.variant, ()) if name in fixes),
         target=target,
-        compare=compare_url(pin.upstream, oid(stands), target) if target and is_oid(stands) else None,
+        compare=shown.compare(oid(stands), target) if target and is_oid(stands) else None,
     )
 
 

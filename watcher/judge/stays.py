@@ -72,7 +72,7 @@ def _fixed(pin: Pin, ground: Ground) -> Stay | None:
         return _lost(pin, reach, ground)
     if pin.ref_kind.is_floating:
         branch = pin.wanted or (ground.seen.advertisement.head or "the default branch").removeprefix("refs/heads/")
-        advice = (f"pin {commit} to stay where it is now",) if commit else ()
+        advice = (f"pin {commit} at {pin.place} to stay where it is now",) if commit else ()
         return Stay(pin=pin, stance=Stance.FLOATING, said=f"follows {branch}: pin it", advice=advice)
     return None
 

@@ -1,6 +1,7 @@
 """A bump as an edit of a manifest: the characters of the ref, what is said of it beside it, and nothing else.
 
-Files are read byte by byte, so that line ends, marks and what is no UTF-8 stay as they are.
+Files are read byte by byte, so that line ends, marks and what is no UTF-8 stay as they are. A submodule's commit stands
+in no file: `.gitmodules` stays as it is, and the edit says which entry of the tree moves.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,9 +9,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from watcher.errors import EditError
-from watcher.model import Pin, RefKind
+from watcher.model import Oid, Pin, RefKind
+from watcher.pins.checkout import decoded
 from watcher.pins.checksums import checksums, dependents, placeholder
 from watcher.pins.fitting import prefix_of, why_no_commit
+from watcher.pins.gitmodules import folder_of
 from watcher.pins.remarks import Remark, remark
 from watcher.pins.spots import Lines, Spot, bytes_as_text, spots
 from watcher.pins.target import Target, Unambiguous, never, new_ref, require_editable
@@ -42,6 +45,8 @@ class Edit:
     """What a person must look at, each with `file:line`."""
     refs: Mapping[str, str]
     """Pin id → what its ref reads now."""
+    gitlinks: Mapping[str, Oid]
+    """Folder of each submodule that moves → its commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +90,11 @@ def edited(
     warnings: list[str] = []
     cuts: list[_Cut] = []
     refs: dict[str, str] = {}
+    gitlinks: dict[str, Oid] = {}
     for pin in (pin for pin in pins if pin.id in to):
+        if pin.where == "gitlink":
+            refs[pin.id] = gitlinks[_folder(content, pin)] = to[pin.id].commit
+            continue
         refs[pin.id], found = _cuts(manifest, pin, to[pin.id], warnings)
         cuts += found
     _spare_others(manifest, cuts, to)
@@ -96,7 +105,15 @@ def edited(
         replaced=tuple(_told(manifest.lines, cut) for cut in unique if _old(manifest.lines, cut) != cut.new),
         warnings=tuple(dict.fromkeys(warnings)),
         refs=refs,
+        gitlinks=gitlinks,
     )
+
+
+def _folder(content: bytes, pin: Pin) -> str:
+    folder = folder_of(decoded(content), pin.line)
+    if folder is None:
+        raise EditError(f"{pin.place}: the section of {pin.name} has no `path`, so its commit cannot be found")
+    return folder
 
 
 def _cuts(manifest: _Manifest, pin: Pin, target: Target, warnings: list[str]) -> tuple[str, list[_Cut]]:

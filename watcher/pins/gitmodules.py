@@ -39,9 +39,21 @@ def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broke
             yield _sighting(path, found, checkout)
 
 
+def folder_of(text: str, line: int) -> str | None:
+    """Return the folder of the submodule whose address stands on a line; None where there is none."""
+    for found in _submodules(".gitmodules", text):
+        if isinstance(found, _Submodule) and found.entries.get("url", ("", 0))[1] == line:
+            return _folder(found) or None
+    return None
+
+
+def _folder(submodule: _Submodule) -> str:
+    return submodule.entries.get("path", (submodule.name, 0))[0].strip("/")
+
+
 def _sighting(path: str, submodule: _Submodule, checkout: Checkout) -> Sighting:
     url, line = submodule.entries["url"]
-    folder = submodule.entries.get("path", (submodule.name, line))[0].strip("/")
+    folder = _folder(submodule)
     commit = checkout.gitlinks.get(folder)
     upstream = _upstream(url, checkout.origin)
     branch = submodule.entries.get("branch", ("", 0))[0]

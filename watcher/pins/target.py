@@ -3,12 +3,12 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from shlex import quote
 
 from watcher.errors import EditError
 from watcher.model import Oid, Pin, RefKind
 from watcher.pins.lockfiles import command_for
 from watcher.pins.spots import Lines
+from watcher.pins.unpinned import form_for
 
 Unambiguous = Callable[[Pin, str], bool]
 """Answer whether the first digits of a commit's id name it alone in the pin's upstream."""
@@ -51,33 +51,15 @@ def never(_: Pin, __: str) -> bool:
 
 def require_editable(pin: Pin, target: Target, lines: Lines) -> None:
     """Raise EditError for what no edit of this file can move."""
-    if pin.where == "gitlink":
-        folder = quote(_folder(lines, pin))
-        raise EditError(
-            f"{pin.place}: {pin.name} is a submodule, whose commit is in the tree and not in a file; move it with "
-            f"`git -C {folder} fetch && git -C {folder} checkout {target.commit} && git add {folder}`"
-        )
     if (command := command_for(pin, target.commit)) is not None:
         raise EditError(f"{pin.place}: a tool writes this file; move {pin.name} with `{command}`")
     if pin.ref_kind is RefKind.UNRESOLVED:
         raise EditError(f"{pin.place}: the ref of {pin.name} is not in the files, so there is nothing to edit")
     if pin.ref is None:
         raise EditError(
-            f"{pin.place}: {pin.name} follows the default branch and names no ref; "
-            f"write {target.commit} beside the address"
+            f"{pin.place}: {pin.name} follows the default branch and names no ref that could be edited; "
+            f"write {form_for(pin.file, lines.line(pin.line), target.commit)}"
         )
-
-
-def _folder(lines: Lines, pin: Pin) -> str:
-    """Return the folder of a submodule from its section of `.gitmodules`."""
-    for step in (-1, 1):
-        at = pin.line
-        while (line := lines.line(at).strip()) and not line.startswith("["):
-            key, _, value = line.partition("=")
-            if key.strip() == "path":
-                return value.strip().strip('"')
-            at += step
-    return pin.name
 
 
 def new_ref(pin: Pin, target: Target, is_unambiguous: Unambiguous) -> str:

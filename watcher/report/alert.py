@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from watcher.model import Event, EventKind, Finding, Kind, Pin, Place, Severity, Side, State
+from watcher.model import Concern, Event, EventKind, Finding, Kind, Pin, Place, Severity, Side, State
 from watcher.report.places import place
 from watcher.report.text import safe
 
@@ -17,6 +17,27 @@ _VERB = {
     EventKind.REOPENED: "again",
 }
 _NOT_A_FIX = "not a fix"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A bump that the service can propose as soon as a person asks for it."""
+
+    name: str
+    """What people call the dependency."""
+    repositories: tuple[str, ...]
+    """Where it is proposed, the pin's own first: `github.com/acme/images`."""
+    targets: tuple[str, ...]
+    """The commits that its pins are to move to, the pin's own first; several pins may have to agree on one."""
+    is_issue: bool = False
+    """It is to be an issue, not a pull request."""
+    is_together: bool = False
+    """It moves the pins of other variants too."""
+
+    @property
+    def options(self) -> str:
+        """Return what to add to `watcher bump` to have the same."""
+        return f"{'--all-variants ' if self.is_together else ''}{'--issue' if self.is_issue else '--pull-request'}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +73,10 @@ class Alert:
     """It is resolved: told once more, and then no longer."""
     is_about_fix: bool = False
     """Somebody may say that it is not a fix."""
+    asks_for_bump: bool = False
+    """`watcher bump` says how to be rid of it."""
+    offer: Offer | None = None
+    """What the service can do about it when it is asked to."""
 
     @property
     def title(self) -> str:
@@ -60,18 +85,27 @@ class Alert:
 
 
 def alerts(
-    events: Iterable[Event], pins: Mapping[str, Pin], before: Mapping[str, Finding] | None = None
+    events: Iterable[Event],
+    pins: Mapping[str, Pin],
+    before: Mapping[str, Finding] | None = None,
+    offers: Mapping[str, Offer] | None = None,
 ) -> tuple[Alert, ...]:
     """Return events in words, the most severe first, those that differ in their place alone together; `pins` by id.
 
-    `before` has findings by key as they stood before these events: a change is told against them.
+    `before` has findings by key as they stood before these events: a change is told against them. `offers` has what
+    the service can do about findings, by key.
     """
     together: dict[tuple[str, str], list[Event]] = {}
     for event in sorted(events, key=lambda it: -it.finding.concern.severity.rank):
         concern = event.finding.concern
         title = f"{concern.severity} {_verb(event)}: {safe(concern.headline)}"
         together.setdefault((title, concern.advice), []).append(event)
-    return tuple(_alert(same, pins, before or {}) for same in together.values())
+    return tuple(_alert(same, pins, before or {}, offers or {}) for same in together.values())
+
+
+def asks_for_bump(concern: Concern) -> bool:
+    """Answer whether there is a commit to bump to."""
+    return concern.kind in {Kind.FIX_AVAILABLE, Kind.VARIANT_DRIFT} and concern.target is not None
 
 
 def plain(told: Iterable[Alert]) -> str:
@@ -84,7 +118,15 @@ def placed(it: Place) -> str:
     return safe(it.text if it.variant == "any" else f"{it.text} ({it.variant})")
 
 
-def _alert(same: list[Event], pins: Mapping[str, Pin], before: Mapping[str, Finding]) -> Alert:
+def who(by: str) -> str:
+    """Return a person's name, without the id that stands behind it."""
+    name, _, after = by.rpartition(" (")
+    return safe(name if name and after.endswith(")") else by, 60)
+
+
+def _alert(
+    same: list[Event], pins: Mapping[str, Pin], before: Mapping[str, Finding], offers: Mapping[str, Offer]
+) -> Alert:
     event = same[0]
     finding, concern = event.finding, event.finding.concern
     is_over = event.kind is EventKind.RESOLVED
@@ -107,6 +149,8 @@ def _alert(same: list[Event], pins: Mapping[str, Pin], before: Mapping[str, Find
         link=finding.link,
         is_over=is_over,
         is_about_fix=concern.kind is Kind.FIX_AVAILABLE,
+        asks_for_bump=asks_for_bump(concern) and not is_over,
+        offer=None if is_over else offers.get(finding.key),
     )
 
 
@@ -116,7 +160,7 @@ def _verb(event: Event) -> str:
 
 def _stands(finding: Finding) -> str:
     """Return where a finding is in its life: in one sentence."""
-    by = f" by {who}" if (who := _who(finding)) else ""
+    by = f" by {name}" if (name := who(finding.by)) else ""
     match finding.state:
         case State.OPEN:
             return "Open"
@@ -126,7 +170,7 @@ def _stands(finding: Finding) -> str:
             until = f" until {finding.snoozed_until:%Y-%m-%d}" if finding.snoozed_until else ""
             return _noted(f"Snoozed{until}{by}", finding.note)
         case State.RESOLVED if finding.is_dismissed:
-            says = f", says {who}" if who else ""
+            says = f", says {name}" if name else ""
             return _noted(f"Not a fix{says}", finding.note.removeprefix(_NOT_A_FIX).removeprefix(": "))
         case State.RESOLVED:
             return _noted(f"Resolved{by}", finding.note)
@@ -141,7 +185,7 @@ def _change(event: Event, known: Finding | None) -> str:
         case EventKind.WOKE:
             return "Back: its snooze is over"
         case EventKind.REOPENED:
-            return f"Open again{f', says {who}' if (who := _who(finding)) else ''}"
+            return f"Open again{f', says {name}' if (name := who(finding.by)) else ''}"
         case EventKind.CHANGED:
             return "; ".join(_changes(finding, known)) or f"Now {finding.concern.severity.upper()}"
         case _:
@@ -162,12 +206,6 @@ def _changes(finding: Finding, known: Finding | None) -> list[str]:
 
 def _is_worse(finding: Finding, known: Finding | None) -> bool:
     return known is not None and finding.concern.severity.rank > known.concern.severity.rank
-
-
-def _who(finding: Finding) -> str:
-    """Return who acted, without the id that stands behind the name."""
-    name, _, after = finding.by.rpartition(" (")
-    return safe(name if name and after.endswith(")") else finding.by, 60)
 
 
 def _noted(said: str, note: str) -> str:

@@ -18,7 +18,7 @@ from slack_sdk.models.blocks import (
 
 from watcher.model import Side, State
 from watcher.plural import counted
-from watcher.report.alert import Alert, placed
+from watcher.report.alert import Alert, Offer, placed
 from watcher.report.richtext import Blocks, bullets, commands, escaped, fitting, header, lines, link, rich, some, text
 from watcher.report.text import safe
 
@@ -26,6 +26,8 @@ _PLACES, _REASONS, _COMMANDS, _NAMED = 8, 6, 3, 20
 """How many of each sort one message has."""
 _SIDES, _FIXES = 10, 3
 """How many variants stand side by side (Slack takes ten), and how many fixes of each."""
+_REPOSITORIES = 3
+"""How many repositories a question names."""
 _OID = re.compile(r"\b([0-9a-f]{40}(?:[0-9a-f]{24})?)\b")
 
 
@@ -35,9 +37,17 @@ class Action(StrEnum):
     ACKNOWLEDGE = "acknowledge"
     SNOOZE = "snooze"
     NOT_A_FIX = "not-a-fix"
+    PULL_REQUEST = "pull-request"
+    ISSUE = "issue"
 
 
-_WORDS = {Action.ACKNOWLEDGE: "Acknowledge", Action.SNOOZE: "Snooze 7 days", Action.NOT_A_FIX: "Not a fix"}
+_WORDS = {
+    Action.PULL_REQUEST: "Open pull request",
+    Action.ISSUE: "Open issue",
+    Action.ACKNOWLEDGE: "Acknowledge",
+    Action.SNOOZE: "Snooze 7 days",
+    Action.NOT_A_FIX: "Not a fix",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +61,8 @@ class Post:
     """What the thread of an earlier message says, while that message becomes this one; None: the same."""
     is_louder: bool = False
     """What the thread says is for the whole channel too."""
+    is_reply: bool = False
+    """It goes into the thread alone: the first message stays as it is."""
 
 
 def post(told: Alert, *, has_buttons: bool = False) -> Post:
@@ -78,6 +90,20 @@ def baseline(told: Sequence[Alert]) -> Post:
     if len(shown) < len(told):
         body.append(lines([text(f"and {_count(told[len(shown) :])} more")]))
     return Post(text=escaped(title), blocks=fitting(header(title), rich(*body, commands("watcher check"))))
+
+
+def reply(said: Iterable[tuple[str, str]]) -> Post:
+    """Return what a thread says of something that a person asked for: lines, and where a browser shows each."""
+    told = [(f"{words[:1].upper()}{words[1:]}", url) for words, url in said]
+    shown = [_told(words, url) for words, url in told]
+    text_alone = "; ".join(f"{words} {url}".rstrip() for words, url in told)
+    return Post(text=escaped(text_alone), blocks=fitting(rich(lines(*shown))), is_reply=True)
+
+
+def _told(words: str, url: str) -> list[RichTextElement]:
+    """Return words that lead to an address; one that is no link is there to be copied."""
+    is_link = not url or url.startswith("https://")
+    return [link(safe(words), url)] if is_link else [text(f"{safe(words)} {safe(url)}")]
 
 
 def _count(told: Iterable[Alert]) -> int:
@@ -158,12 +184,17 @@ def _buttons(told: Alert) -> ActionsBlock:
     wanted = {Action.SNOOZE}
     wanted |= {Action.ACKNOWLEDGE} if told.state is not State.ACKNOWLEDGED else set()
     wanted |= {Action.NOT_A_FIX} if told.is_about_fix else set()
+    questions = {Action.NOT_A_FIX: _SURE}
+    if told.offer:
+        action = Action.ISSUE if told.offer.is_issue else Action.PULL_REQUEST
+        wanted.add(action)
+        questions[action] = _asked(told.offer, _WORDS[action])
     buttons = [
         ButtonElement(
             text=PlainTextObject(text=words, emoji=False),
             action_id=action,
             value=told.handles[0],
-            confirm=_SURE if action is Action.NOT_A_FIX else None,
+            confirm=questions.get(action),
         )
         for action, words in _WORDS.items()
         if action in wanted
@@ -179,7 +210,25 @@ _SURE = ConfirmObject(
 )
 
 
+def _asked(offer: Offer, words: str) -> ConfirmObject:
+    """Return the question before something is proposed: where, and which commit to bump to."""
+    where = ", ".join(some(offer.repositories, _REPOSITORIES))
+    to = " or ".join(it[:12] for it in offer.targets[:2])
+    variants = ", all variants together" if offer.is_together else ""
+    said = f"In {safe(where, 120)}: bump {safe(offer.name, 60)} to {to}{variants}."
+    return ConfirmObject(
+        title=PlainTextObject(text=f"{words}?", emoji=False),
+        text=PlainTextObject(text=said, emoji=False),
+        confirm=PlainTextObject(text=words, emoji=False),
+        deny=PlainTextObject(text="Cancel", emoji=False),
+    )
+
+
 def _commands(told: Alert, *, has_buttons: bool) -> RichTextElement:
-    needs_ack = not has_buttons and told.state is not State.ACKNOWLEDGED
-    acts = ("explain", "ack") if needs_ack else ("explain",)
-    return commands(*(f"watcher {act} {handle}" for handle in told.handles[:_COMMANDS] for act in acts))
+    """Return what to type: the argument, the bump where no button proposes it, and the note without buttons."""
+    acts = ["explain {}"]
+    if told.asks_for_bump and not (has_buttons and told.offer):
+        acts.append(f"bump {{}} {told.offer.options}" if told.offer else "bump {}")
+    if not has_buttons and told.state is not State.ACKNOWLEDGED:
+        acts.append("ack {}")
+    return commands(*(f"watcher {act.format(handle)}" for handle in told.handles[:_COMMANDS] for act in acts))

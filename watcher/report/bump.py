@@ -7,13 +7,13 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from watcher.model import Fix, Pin, Rung
+from watcher.model import Fix, Oid, Pin, Rung
 from watcher.planned import Gain, Passed, Plan, Stance, Stay, Step, Way
 from watcher.plural import counted
 from watcher.report.json import pin_document
 from watcher.report.terminal import paper, put
 from watcher.report.text import safe
-from watcher.web import commit_url, compare_url, pull_url
+from watcher.web import Pages, pages
 
 VERSION = 1
 """Of the JSON: fields are added, never renamed."""
@@ -59,6 +59,11 @@ def grouped(plan: Plan) -> list[list[Step]]:
     return list(together.values())
 
 
+def pages_of(plan: Plan) -> Pages:
+    """Return where a browser shows the upstream of a plan."""
+    return pages(plan.upstream, plan.forge)
+
+
 def where(pin: Pin) -> str:
     """Return `file:line (variant)`."""
     return pin.place if pin.variant == "any" else f"{pin.place} ({pin.variant})"
@@ -90,16 +95,17 @@ def passed_words(it: Passed) -> str:
     return "; ".join([*said, *it.later])
 
 
-def places(steps: Iterable[Step], fix: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Return where a fix repairs what the pins ship: variants in words (empty where all agree), lines."""
-    found = {
-        step.pin.variant: gain.verdict.where for step in steps for gain in step.gains + step.lacks if gain.fix.id == fix
-    }
-    together: dict[tuple[str, ...], list[str]] = {}
-    for variant, lines in found.items():
-        together.setdefault(lines, []).append(variant)
+def places(steps: Iterable[Step], fix: str) -> list[tuple[str, Oid, tuple[str, ...]]]:
+    """Return where a fix repairs what the pins ship: variants in words (empty where all agree), commit, lines."""
+    together: dict[tuple[str, ...], dict[str, Oid]] = {}
+    for step in steps:
+        for gain in step.gains + step.lacks:
+            if gain.fix.id == fix:
+                together.setdefault(gain.verdict.where, {})[step.pin.variant] = step.from_
     is_one = len(together) == 1
-    return [("" if is_one else ", ".join(variants), lines) for lines, variants in together.items()]
+    return [
+        ("" if is_one else ", ".join(pinned), next(iter(pinned.values())), lines) for lines, pinned in together.items()
+    ]
 
 
 def gains(steps: Iterable[Step]) -> tuple[Gain, ...]:
@@ -143,7 +149,7 @@ def _plan(console: Console, plan: Plan) -> None:
     for it in plan.stays:
         _stay(console, it, "others" if plan.steps and it is plan.stays[0] else "")
     for number, steps in enumerate(grouped(plan)):
-        url = compare_url(plan.upstream, steps[0].from_, steps[0].rung.to)
+        url = pages_of(plan).compare(steps[0].from_, steps[0].rung.to)
         if url:
             console.print(f"{'' if number else 'see':10}{safe(url)}", soft_wrap=True)
 
@@ -196,7 +202,7 @@ def _gains(console: Console, steps: list[Step]) -> None:
 
 def _receipts(console: Console, gain: Gain, steps: list[Step]) -> None:
     put(console, Text(safe(sure(gain)), style="dim"), deeper=2)
-    for variants, lines in places(steps, gain.fix.id):
+    for variants, _, lines in places(steps, gain.fix.id):
         if lines:
             of = f"{variants}: " if variants else ""
             more = " …" if len(lines) > _PLACES else ""
@@ -293,7 +299,7 @@ def _plan_document(plan: Plan) -> dict[str, Any]:
         "committed_at": plan.committed_at.strftime("%Y-%m-%dT%H:%M:%SZ") if plan.committed_at else None,
         "tags": list(plan.tags),
         "why": list(plan.why),
-        "moves": [_step_document(step, plan.upstream) for step in plan.steps],
+        "moves": [_step_document(step, pages_of(plan)) for step in plan.steps],
         "stays": [
             {"pin": pin_document(it.pin), "stance": it.stance.value, "reason": it.said, "advice": list(it.advice)}
             for it in plan.stays
@@ -302,29 +308,29 @@ def _plan_document(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _step_document(step: Step, upstream: str) -> dict[str, Any]:
+def _step_document(step: Step, shown: Pages) -> dict[str, Any]:
     return {
         "pin": pin_document(step.pin),
         "from": step.from_,
         "to": step.rung.to,
         "way": step.way.value,
-        "fixes": [_gain_document(gain, upstream) for gain in step.gains],
-        "lacks": [_gain_document(gain, upstream) for gain in step.lacks],
+        "fixes": [_gain_document(gain, step.from_, shown) for gain in step.gains],
+        "lacks": [_gain_document(gain, step.from_, shown) for gain in step.lacks],
         "loses": [fix.id for fix in step.loses],
         "commits": step.rung.commits,
         "commits_taken_back": step.back,
-        "landings": [_passed_document(it, upstream) for it in step.passed],
+        "landings": [_passed_document(it, shown) for it in step.passed],
         "files": dict(step.files),
         "other_files": step.other_files,
         "package_version": {"from": step.version_from, "to": step.version_to},
         "contract": [{"place": term.place, "change": term.said} for term in step.terms],
         "cautions": list(step.cautions),
         "ladder": [_rung_document(rung) for rung in step.ladder],
-        "compare": compare_url(upstream, step.from_, step.rung.to),
+        "compare": shown.compare(step.from_, step.rung.to),
     }
 
 
-def _gain_document(gain: Gain, upstream: str) -> dict[str, Any]:
+def _gain_document(gain: Gain, pinned: Oid, shown: Pages) -> dict[str, Any]:
     change = gain.fix.change
     return {
         "id": gain.fix.id,
@@ -336,13 +342,13 @@ def _gain_document(gain: Gain, upstream: str) -> dict[str, Any]:
         "evidence": [{"signal": it.signal, "detail": it.detail} for it in gain.fix.evidence if it.weight > 0],
         "answer": gain.verdict.answer.value,
         "where": list(gain.verdict.where),
+        "places": [{"place": place, "url": shown.blame(pinned, place)} for place in gain.verdict.where],
         "reason": gain.verdict.reason,
-        "url": (pull_url(upstream, change.pull_request) if change.pull_request else None)
-        or commit_url(upstream, change.landing),
+        "url": shown.change(change),
     }
 
 
-def _passed_document(it: Passed, upstream: str) -> dict[str, Any]:
+def _passed_document(it: Passed, shown: Pages) -> dict[str, Any]:
     return {
         "landing": it.change.landing,
         "pull_request": it.change.pull_request,
@@ -350,7 +356,7 @@ def _passed_document(it: Passed, upstream: str) -> dict[str, Any]:
         "fix": it.is_fix,
         "gained": it.is_gained,
         "later": list(it.later),
-        "url": commit_url(upstream, it.change.landing),
+        "url": shown.commit(it.change.landing),
     }
 
 

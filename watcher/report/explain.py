@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from watcher.model import Fix, Oid, Pin, Reachability, Repair, Rung, Suggestion, Verdict
 from watcher.plural import counted
 from watcher.report.text import safe
+from watcher.web import Pages
+
+_FILES = 3
+"""So many files have the page of their blame named; the first place in each."""
+_URL = 1000
+"""Characters of an address, which is of no use in part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +29,8 @@ class Argument:
     single: Mapping[str, Rung]
     """Fix id → the smallest target with it alone."""
     suggestion: Suggestion | None
+    pages: Pages
+    """Where a browser shows the upstream."""
     mirror: str
     """Path of the mirror in which the commands can be run."""
 
@@ -74,6 +82,7 @@ def _fix(said: Verdict, argument: Argument) -> list[str]:
     lines = [
         f"  {_name(fix)}",
         f"    landed as {change.landing}, carried by {', '.join(o[:12] for o in change.commits)}",
+        *_page(argument.pages.change(change), "    "),
     ]
     lines.append(f"    is it a fix?    {fix.grade}")
     lines += [f"      {item.weight:+.2f}  {item.signal}: {safe(item.detail)}" for item in fix.evidence]
@@ -81,6 +90,7 @@ def _fix(said: Verdict, argument: Argument) -> list[str]:
     if said.basis:
         lines.append(f"      {said.basis}: of such pins {said.chance:.0%} had the bug, where that is known")
     lines += [f"      {safe(place)}" for place in said.where]
+    lines += _blame(said, argument)
     repair = argument.repairs.get(change.landing)
     lines += _anchors(repair) if repair else []
     rung = argument.single.get(said.fix)
@@ -90,6 +100,21 @@ def _fix(said: Verdict, argument: Argument) -> list[str]:
     else:
         lines.append("    smallest commit none: no published commit has both")
     return lines + _fix_commands(fix, repair, rung, argument)
+
+
+def _blame(said: Verdict, argument: Argument) -> list[str]:
+    """Return where a browser shows who wrote the first line of each of the first files."""
+    if argument.commit is None:
+        return []
+    first: dict[str, str] = {}
+    for place in said.where:
+        first.setdefault(place.rpartition(":")[0], place)
+    urls = [argument.pages.blame(argument.commit, place) for place in first.values()]
+    return [line for url in urls[:_FILES] for line in _page(url, "      ")]
+
+
+def _page(url: str | None, indent: str) -> list[str]:
+    return [f"{indent}{safe(url, _URL)}"] if url else []
 
 
 def _anchors(repair: Repair) -> list[str]:
@@ -144,6 +169,7 @@ def _suggestion(made: Suggestion, argument: Argument) -> list[str]:
         f"  rung {number}: {rung.to[:12]}, {counted(rung.commits, 'commit')}, {len(rung.fixes)} of {most} fixes"
         for number, rung in enumerate(made.ladder, 1)
     ]
+    lines += _page(argument.pages.compare(made.from_, target.to), "  ")
     return lines + _commands(argument, ["log", "--oneline", "--first-parent", f"{made.from_}..{target.to}"])
 
 

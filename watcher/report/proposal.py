@@ -8,10 +8,22 @@ from hashlib import sha256
 
 from watcher.model import Oid, oid
 from watcher.planned import Gain, Passed, Plan, Stance, Stay, Step
-from watcher.report.bump import cautions, cost, gains, grouped, no_gain, passed_words, places, sure, version, where
+from watcher.report.bump import (
+    cautions,
+    cost,
+    gains,
+    grouped,
+    no_gain,
+    pages_of,
+    passed_words,
+    places,
+    sure,
+    version,
+    where,
+)
 from watcher.report.markdown import code, plain
 from watcher.report.text import safe
-from watcher.web import commit_url, compare_url, pull_url
+from watcher.web import Pages
 
 ROOM = 60_000
 """Characters of a body that every forge takes."""
@@ -21,6 +33,8 @@ _LANDINGS = (1000, 200, 50, 10, 0)
 """How many landings are listed: the first with which the body fits."""
 _LINES = 20
 """How many lines of one kind are listed in a body that would not fit."""
+_PLACES = 3
+"""How many places of one fix are named in such a body: each has a long address."""
 _MARK = re.compile(r"^<!-- watcher: bump ([0-9a-f]{16}) ([0-9a-f]{40}(?:[0-9a-f]{24})?) -->\s*$", re.MULTILINE)
 _ADDRESS = re.compile(r"https://[A-Za-z0-9._~/:%+@,=&#-]+")
 _BARE_LINK = re.compile(r"(?<=[a-z])(:)(?=//)|\b(GH|www)(?=[-.])", re.IGNORECASE)
@@ -67,12 +81,12 @@ def title(plan: Plan) -> str:
 
 def commit_message(plan: Plan) -> str:
     """Return the message of the commit that does it: subject, the fixes, and where to see what comes along."""
-    fixes = [f"- {_reference(gain, plan.upstream)}{safe(gain.fix.change.title, 120)}" for gain in gains(plan.steps)]
+    fixes = [f"- {_reference(gain, pages_of(plan))}{safe(gain.fix.change.title, 120)}" for gain in gains(plan.steps)]
     lines = [title(plan), ""]
     lines += ["It gains:", *fixes, ""] if fixes else []
     lines += [f"{it}." for it in dict.fromkeys(cost(step) for step in plan.steps)]
     lines += [f"{it}." for it in dict.fromkeys(version(step) for step in plan.steps)]
-    links = (compare_url(plan.upstream, step.from_, step.rung.to) for step in plan.steps)
+    links = (pages_of(plan).compare(step.from_, step.rung.to) for step in plan.steps)
     seen = [link for link in dict.fromkeys(links) if link]
     return "\n".join([*lines, *([""] if seen else []), *seen]) + "\n"
 
@@ -112,34 +126,36 @@ def _fixes(plan: Plan, lines: int) -> list[str]:
     every = gains(plan.steps)
     if not every:
         return [f"What it gains: {no_gain(plan.steps)}. It is moved for other reasons."]
-    rows = [_row(gain, plan) for gain in every]
+    rows = [_row(gain, plan, _PLACES if lines <= _LINES else _LINES) for gain in every]
     head = ["| fix | what it repairs here | how sure |", "| --- | --- | --- |"]
     return ["### What it gains", "", *head, *_some(rows, lines, "| {} | | |")]
 
 
-def _row(gain: Gain, plan: Plan) -> str:
+def _row(gain: Gain, plan: Plan, most: int) -> str:
+    """Return a fix as a row; what it repairs leads to who wrote that, as of what is pinned."""
+    shown = pages_of(plan)
     found = [
-        f"{_words(variants)}{': ' if variants else ''}{', '.join(_cell(place) for place in some[:_LINES])}"
-        for variants, some in places(plan.steps, gain.fix.id)
-        if some
+        f"{_words(variants)}{': ' if variants else ''}"
+        f"{', '.join(_link(_cell(place), shown.blame(commit, place)) for place in lines[:most])}"
+        f"{' …' if len(lines) > most else ''}"
+        for variants, commit, lines in places(plan.steps, gain.fix.id)
+        if lines
     ]
     at = f" {'; '.join(found)}" if found else ""
-    return f"| {_linked(gain, plan.upstream)} | {_words(gain.verdict.reason)}.{at} | {_words(sure(gain))} |"
+    return f"| {_linked(gain, shown)} | {_words(gain.verdict.reason)}.{at} | {_words(sure(gain))} |"
 
 
-def _linked(gain: Gain, upstream: str) -> str:
+def _linked(gain: Gain, shown: Pages) -> str:
     """Return the fix in the alert's words, linked to where it was discussed."""
     change = gain.fix.change
-    number = change.pull_request
-    url = (pull_url(upstream, number) if number else None) or commit_url(upstream, change.landing)
-    name = f"#<!-- -->{number}" if number else change.landing[:12]
-    return f"{_link(name, url)} “{_words(change.title)}”"
+    name = f"#<!-- -->{change.pull_request}" if change.pull_request else change.landing[:12]
+    return f"{_link(name, shown.change(change))} “{_words(change.title)}”"
 
 
 def _brings(plan: Plan, steps: list[Step], landings: int, lines: int, *, is_only: bool) -> list[str]:
     step = steps[0]
     of = "" if is_only else f" from {code(step.from_[:12])}"
-    url = compare_url(plan.upstream, step.from_, step.rung.to)
+    url = pages_of(plan).compare(step.from_, step.rung.to)
     terms = [f"- {code(term.place)}: {_words(term.said)}" for term in step.terms]
     return [
         f"### What comes along{of}",
@@ -154,13 +170,13 @@ def _brings(plan: Plan, steps: list[Step], landings: int, lines: int, *, is_only
 def _folded(plan: Plan, passed: tuple[Passed, ...], most: int) -> list[str]:
     if not passed:
         return []
-    rows = [_landing(it, plan.upstream) for it in passed[:most]]
+    rows = [_landing(it, pages_of(plan)) for it in passed[:most]]
     more = [f"- and {len(passed) - most} more"] if len(passed) > most else []
     return ["", "<details>", "<summary>Everything that landed on the way</summary>", "", *rows, *more, "", "</details>"]
 
 
-def _landing(it: Passed, upstream: str) -> str:
-    change, url = it.change, commit_url(upstream, it.change.landing)
+def _landing(it: Passed, shown: Pages) -> str:
+    change, url = it.change, shown.commit(it.change.landing)
     name = _link(code(change.landing[:12]), url)
     number = f" #<!-- -->{change.pull_request}" if change.pull_request else ""
     said = passed_words(it)
@@ -185,7 +201,7 @@ def _checklist(plan: Plan) -> list[str]:
     minded = [f"minded: {_words(said)}" for said in _all_cautions(plan)]
     behind = [f"meant to stay: {_stay(it)}" for it in plan.stays if it.stance is Stance.LEFT_BEHIND]
     known = [
-        f"a failure that {_linked(gain, plan.upstream)} repairs is known and separate: the target lacks it too"
+        f"a failure that {_linked(gain, pages_of(plan))} repairs is known and separate: the target lacks it too"
         for gain in {gain.fix.id: gain for step in plan.steps for gain in step.lacks}.values()
     ]
     return [f"- [ ] {said}" for said in dict.fromkeys((*builds, *terms, *cached, *minded, *behind, *known))]
@@ -213,11 +229,9 @@ def _some(lines: list[str], most: int, form: str = "- {}") -> list[str]:
     return lines if len(lines) <= most else [*lines[:most], form.format(f"and {len(lines) - most} more")]
 
 
-def _reference(gain: Gain, upstream: str) -> str:
+def _reference(gain: Gain, shown: Pages) -> str:
     """Return the address of a fix, for text that forges read: a bare number would mean the reader's own issue."""
-    change = gain.fix.change
-    url = pull_url(upstream, change.pull_request) if change.pull_request else commit_url(upstream, change.landing)
-    return f"{url} " if url else f"{change.landing[:12]} "
+    return f"{shown.change(gain.fix.change) or gain.fix.change.landing[:12]} "
 
 
 def _words(text: str | None) -> str:

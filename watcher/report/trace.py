@@ -10,7 +10,7 @@ from watcher.model import Answer, Oid, Pin, ReachabilityClass, Rung, Unobserved
 from watcher.plural import counted
 from watcher.report.text import safe
 from watcher.suspicion import Complaint, Part, Ranked
-from watcher.web import commit_url, compare_url, pull_url
+from watcher.web import Pages
 
 _LOST = {ReachabilityClass.ORPHANED, ReachabilityClass.SERVED_ONLY, ReachabilityClass.GONE, ReachabilityClass.UNKNOWN}
 _INDENT = " " * 5
@@ -34,6 +34,8 @@ class Trace:
     pins: tuple[Pin, ...]
     """The pins that stand there."""
     commit: Oid | None
+    pages: Pages
+    """Where a browser shows the upstream."""
     reachability: ReachabilityClass
     looked_at: int
     """How many landings there are."""
@@ -100,17 +102,15 @@ def _step(number: int, step: Step, trace: Trace, width: int) -> list[str]:
     change = step.ranked.landing.change
     name = f"#{change.pull_request} " if change.pull_request else ""
     lines = [f"  {number}. {name}{safe(step.ranked.landing.title)}", *_wrapped(safe(reason(step.ranked), 600), width)]
-    upstream = trace.pins[0].upstream
-    url = pull_url(upstream, change.pull_request) if change.pull_request else commit_url(upstream, change.landing)
     lines.append(f"     landed as {change.landing}")
-    if url:
-        lines.append(f"     {url}")
+    if url := trace.pages.change(change):
+        lines.append(f"     {safe(url)}")
     if step.target is None:
         return [*lines, "     no published commit has both the pin and it"]
     cost = f"{counted(step.target.commits, 'commit')}, {counted(step.target.landings, 'landing')}"
     lines.append(f"     smallest commit with it {step.target.to} ({cost})")
-    compare = compare_url(upstream, trace.commit, step.target.to) if trace.commit else None
-    return [*lines, f"     {compare}"] if compare else lines
+    compare = trace.pages.compare(trace.commit, step.target.to) if trace.commit else None
+    return [*lines, f"     {safe(compare)}"] if compare else lines
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -191,7 +191,7 @@ def _document(trace: Trace) -> dict[str, Any]:
 
 def _step_document(step: Step, trace: Trace) -> Mapping[str, Any]:
     landing, target = step.ranked.landing, step.target
-    change = landing.change
+    change, where = landing.change, landing.verdict.where if landing.verdict else ()
     return {
         "landing": change.landing,
         "commits": list(change.commits),
@@ -203,7 +203,9 @@ def _step_document(step: Step, trace: Trace) -> Mapping[str, Any]:
         "fix": landing.fix.id if landing.fix else None,
         "grade": landing.fix.grade.value if landing.fix else None,
         "affected": landing.verdict.answer.value if landing.verdict else None,
-        "where": list(landing.verdict.where) if landing.verdict else [],
+        "where": list(where),
+        "places": [{"place": it, "url": trace.pages.blame(trace.commit, it) if trace.commit else None} for it in where],
         "target": {"to": target.to, "commits": target.commits, "landings": target.landings} if target else None,
-        "compare": compare_url(trace.pins[0].upstream, trace.commit, target.to) if target and trace.commit else None,
+        "compare": trace.pages.compare(trace.commit, target.to) if target and trace.commit else None,
+        "url": trace.pages.change(change),
     }

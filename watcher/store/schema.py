@@ -206,7 +206,24 @@ def m005_forges(db: Database) -> None:
     )
 
 
-STEPS = (m001_upstreams, m002_lifecycle, m003_posts, m004_service, m005_forges)
+def m006_hosted(db: Database) -> None:
+    """Add what forges said of upstreams' repositories, and by which id each is known."""
+    db.execute(
+        """
+        CREATE TABLE hosted (
+            upstream TEXT PRIMARY KEY,
+            known TEXT,
+            api TEXT NOT NULL,
+            id TEXT NOT NULL,
+            address TEXT NOT NULL,
+            is_archived INTEGER NOT NULL CHECK (is_archived IN (0, 1)),
+            is_private INTEGER NOT NULL CHECK (is_private IN (0, 1))
+        ) STRICT, WITHOUT ROWID
+        """
+    )
+
+
+STEPS = (m001_upstreams, m002_lifecycle, m003_posts, m004_service, m005_forges, m006_hosted)
 """Every step, in order; their names are what a database remembers."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from watcher.model import Advertisement, Holding, Identity, Move, Oid, Patience, Ref, Unobserved, oid
+from watcher.model import Advertisement, Holding, Hosted, Identity, Move, Oid, Patience, Ref, Unobserved, oid
 from watcher.store.database import Database
 from watcher.store.rows import json_text, restored, stamp, stamp_or_none, storable, time, time_or_none
 
@@ -178,11 +178,14 @@ class Upstreams(Database):
     # --- identity ----------------------------------------------------------------------------------------------------
 
     def identity(self, upstream: str) -> Identity:
-        """Return the root commits and the addresses that the upstream was ever seen with."""
+        """Return the root commits and the addresses that the upstream was ever seen with, and what its forge said."""
         rows = self._rows("SELECT sort, value FROM identities WHERE upstream = ?", upstream)
+        known, hosted = self._hosted(upstream)
         return Identity(
             roots=frozenset(oid(value) for sort, value in rows if sort == "root"),
             aliases=frozenset(value for sort, value in rows if sort == "alias"),
+            id=known,
+            hosted=hosted,
         )
 
     def record_identity(
@@ -198,6 +201,33 @@ class Upstreams(Database):
         self._write_all(
             "INSERT INTO identities (upstream, sort, value, first_seen) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
             [(upstream, sort, value, stamp(at)) for sort, value in values],
+        )
+
+    def record_hosted(self, upstream: str, said: Hosted, *, is_same: bool) -> None:
+        """Keep what a forge said of an upstream in place of what it said before.
+
+        Its id becomes the known one where the repository was judged to be the same, and none is known at that API yet:
+        a known id is never overwritten.
+        """
+        self._write(
+            """
+            INSERT INTO hosted (upstream, known, api, id, address, is_archived, is_private)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET
+                known = CASE WHEN api = excluded.api THEN coalesce(known, excluded.known) ELSE excluded.known END,
+                api = excluded.api,
+                id = excluded.id,
+                address = excluded.address,
+                is_archived = excluded.is_archived,
+                is_private = excluded.is_private
+            """,
+            upstream,
+            said.id if is_same else None,
+            said.api,
+            said.id,
+            said.address,
+            said.is_archived,
+            said.is_private,
         )
 
     # --- facts of landings: computed once, true for ever -------------------------------------------------------------
@@ -232,6 +262,16 @@ class Upstreams(Database):
         )
 
     # --- parts -------------------------------------------------------------------------------------------------------
+
+    def _hosted(self, upstream: str) -> tuple[str | None, Hosted | None]:
+        """Return by which id the upstream is known, and what its forge said last."""
+        asked = "SELECT known, api, id, address, is_archived, is_private FROM hosted WHERE upstream = ?"
+        row = self._row(asked, upstream)
+        if row is None:
+            return None, None
+        known, api, told, address, is_archived, is_private = row
+        said = Hosted(api=api, id=told, address=address, is_archived=bool(is_archived), is_private=bool(is_private))
+        return known, said
 
     def _record_head(self, upstream: str, advertisement: Advertisement, at: datetime) -> None:
         """Write everything of an advertisement but its refs."""

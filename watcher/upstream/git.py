@@ -47,6 +47,8 @@ _CONFIG = {
 }
 
 _SECRET = re.compile(r"(?<=://)[^/\s@']*@")
+_LOCKED = re.compile(rb"Unable to create '([^\n]*\.lock)': File exists")
+_GITLINK = "160000"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 _TRANSIENT = re.compile(
     r"unable to access|could not resolve|connection|timed? ?out|hung up|early eof|rpc failed|disconnect|expected flush"
@@ -131,11 +133,9 @@ def tracked(folder: Path) -> tuple[tuple[str, ...], Mapping[str, Oid]] | None:
         raise _trouble("ls-files", code, err)
     names: dict[str, None] = {}
     gitlinks: dict[str, Oid] = {}
-    for entry in out.split(b"\0")[:-1]:
-        facts, _, path = entry.partition(b"\t")
-        name = path.decode(errors="backslashreplace")
-        mode, linked, _stage = facts.decode().split(" ")
-        if mode == "160000":
+    for name, facts in _entries(out):
+        mode, linked, _stage = facts.split(" ")
+        if mode == _GITLINK:
             gitlinks[name] = oid(linked)
         else:
             names[name] = None
@@ -148,6 +148,46 @@ def origin(folder: Path) -> str | None:
     command = ["git", "-C", str(folder), "config", "--local", "--get", "remote.origin.url"]
     code, out, _ = _execute(command, env, None, 60.0)
     return _SECRET.sub("", out.decode(errors="replace").strip()) or None if code == 0 else None
+
+
+def relink(folder: Path, links: Mapping[str, tuple[Oid, Oid]]) -> None:
+    """Stage submodules of a checkout at other commits, all of them in one step, and nothing else.
+
+    `links` has the path of each below the folder → its commit in the index, and the new one. Raises GitError, with the
+    index as it was, where the index says otherwise or is locked. No work tree is touched.
+    """
+    if not links:
+        return
+    env = _environment({**_CONFIG, "safe.directory": "*"}) | {"GIT_NO_LAZY_FETCH": "1"}
+    here = ["git", "-C", str(folder)]
+    staged = {path: f"{_GITLINK} {before} 0" for path, (before, _) in links.items()}
+    held = dict(_entries(_asked([*here, "ls-files", "--stage", "-z", "--", *links], env)))
+    if changed := next((path for path, facts in staged.items() if held.get(path) != facts), None):
+        raise GitError(f"{changed}: the index has another commit for this submodule than was read; look again first")
+    prefix = _asked([*here, "rev-parse", "--show-prefix"], env).decode(errors="surrogateescape").removesuffix("\n")
+    # Whatever the current folder is, these paths are from the root of the repository.
+    infos = [f"{_GITLINK},{after},{prefix}{path}" for path, (_, after) in links.items()]
+    _asked([*here, "update-index", *(word for info in infos for word in ("--cacheinfo", info))], env)
+
+
+def _asked(command: list[str], env: Mapping[str, str]) -> bytes:
+    """Return what a command in a checkout prints; raise GitError where it fails."""
+    code, out, err = _execute(command, env, None, 60.0)
+    if code and (lock := _LOCKED.search(err)):
+        where = masked(lock[1].decode(errors="replace"))
+        raise GitError(
+            f"the index is locked: another git is at work there, or one died and left {where}", retryable=True
+        )
+    if code:
+        raise _trouble(command[3], code, err)
+    return out
+
+
+def _entries(staged: bytes) -> Iterator[tuple[str, str]]:
+    """Yield path → `mode oid stage`, from `git ls-files --stage -z`."""
+    for entry in staged.split(b"\0")[:-1]:
+        facts, _, path = entry.partition(b"\t")
+        yield path.decode(errors="backslashreplace"), facts.decode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,7 +268,7 @@ def _trouble(verb: str, code: int, stderr: bytes) -> GitError:
     line = next(_telling(lines), "it said nothing")
     everything = "\n".join(lines)
     retryable = bool(_TRANSIENT.search(everything)) and not _FINAL.search(everything)
-    return GitError(f"git {verb}: {line[:300]}", retryable=retryable, returncode=code)
+    return GitError(f"git {verb}: {line[:300]}", retryable=retryable, returncode=code, said=everything)
 
 
 def _telling(lines: list[str]) -> Iterator[str]:

@@ -201,12 +201,17 @@ class Mirror:
 
         Each with the content that it gave the path; None where it has none after that, or one that is too large.
         """
-        line = ("log", "-z", "--first-parent", f"--max-count={_MOST_LANDINGS}", "--no-mailmap", "--encoding=UTF-8")
-        printed = self._git.run(*line, f"--format={porcelain.COMMIT_FORMAT}", newer, f"^{older}", "--", path)
-        landed = tuple(porcelain.commits(printed))
+        landed = self._landed(path, older, newer)
         blobs = [self._tip_blob(commit.oid, path) for commit in landed]
         held = self.read(blob for blob in blobs if blob)
         return tuple((commit, held.get(blob) if blob else None) for commit, blob in zip(landed, blobs, strict=True))
+
+    def relinks_of(self, path: str, older: Oid, newer: Oid) -> tuple[tuple[Commit, Oid | None], ...]:
+        """Return what landed on the first-parent line between two commits and changed a submodule, newest first.
+
+        Each with the commit that it put the submodule at; None where there is no submodule after that.
+        """
+        return tuple((commit, self.gitlink(commit.oid, path)) for commit in self._landed(path, older, newer))
 
     def is_fast_forward(self, before: Oid, after: Oid) -> bool | None:
         """Answer whether `after` contains `before`; None where one of them is not held."""
@@ -239,6 +244,15 @@ class Mirror:
     def gitlinks(self, commit: Oid) -> dict[str, Oid]:
         """Return the submodules of a commit, with the commits that they are at."""
         return self.tree(commit)[1]
+
+    def gitlink(self, commit: Oid, path: str) -> Oid | None:
+        """Return the commit of a submodule at a commit; None where there is no submodule."""
+        return self._entry(commit, path)[1].get(path)
+
+    def content(self, commit: Oid, path: str) -> bytes | None:
+        """Return what a file holds at a commit; None where there is no file, or too large a one."""
+        blob = self._tip_blob(commit, path)
+        return self.read([blob]).get(blob) if blob else None
 
     def read(self, blobs: Iterable[Oid], *, largest: int = 4 * 1024 * 1024) -> dict[Oid, bytes]:
         """Return contents, fetched in one batch where missing; those larger than `largest` bytes are left out."""
@@ -406,8 +420,17 @@ class Mirror:
 
     def _tip_blob(self, commit: Oid, path: str) -> Oid | None:
         """Return what a path holds at a commit, if it is a file."""
-        files, _ = porcelain.tree(self._git.run("ls-tree", "-z", "--full-tree", commit, "--", path))
-        return files.get(path)
+        return self._entry(commit, path)[0].get(path)
+
+    def _entry(self, commit: Oid, path: str) -> tuple[dict[str, Oid], dict[str, Oid]]:
+        """Return the entry of a path as `tree` does: among the files, among the submodules, or nowhere."""
+        return porcelain.tree(self._git.run("ls-tree", "-z", "--full-tree", commit, "--", path))
+
+    def _landed(self, path: str, older: Oid, newer: Oid) -> tuple[Commit, ...]:
+        """Return what landed on the first-parent line between two commits and changed a path, newest first."""
+        line = ("log", "-z", "--first-parent", f"--max-count={_MOST_LANDINGS}", "--no-mailmap", "--encoding=UTF-8")
+        printed = self._git.run(*line, f"--format={porcelain.COMMIT_FORMAT}", newer, f"^{older}", "--", path)
+        return tuple(porcelain.commits(printed))
 
     def _patch(self, before: Oid | None, after: Oid, *options: str, paths: Iterable[str] = ()) -> bytes:
         """Return git's patch between two commits, whose contents must be held."""
