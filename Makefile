@@ -8,8 +8,8 @@ help: ## list the targets
 demo: .venv/installed ## play the whole story on a made-up upstream, without internet
 	$(BIN)/watcher demo
 
-test: .venv/developing ## run all tests
-	$(BIN)/pytest -n auto $(ARGS)
+test: .venv/developing .venv/emulate/installed ## run all tests
+	$(BIN)/pytest -n auto --dist loadgroup $(ARGS)
 
 lint: .venv/developing ## style, types, layers, docstrings
 	$(BIN)/ruff check .
@@ -47,5 +47,12 @@ clean: ## remove what was made here, but not state/
 .venv/developing: .venv/created pyproject.toml
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $@ .venv/installed
+
+# An independent GitHub for tests/forges/test_emulate.py. Where npm is not to be had that is skipped, and said.
+.venv/emulate/installed: .venv/created tests/forges/emulate/package.json tests/forges/emulate/package-lock.json
+	@mkdir -p .venv/emulate && cp tests/forges/emulate/package*.json .venv/emulate
+	@if ! command -v npm >/dev/null; then echo "npm is not on PATH: nothing is asked of emulate" >&2; \
+	elif cd .venv/emulate && npm ci --loglevel=error --ignore-scripts --no-audit --no-fund; then touch installed; \
+	else echo "npm could not install emulate: nothing is asked of it" >&2; fi
 
 .PHONY: help demo test lint bench-judgement soak format dev clean

@@ -1,9 +1,10 @@
 """Bump every pin of real manifests, one at a time, and show that each diff is the ref alone.
 
-`python benchmarks/edit_manifests.py FOLDER [OWNER/NAME …] [--diffs N]`: the folder holds bare repositories as
-`OWNER+NAME/repo`; their manifests are read at HEAD. Each pin is bumped alone and held against the bytes: outside of
-the places that the edit names nothing differs. Then all are bumped at once, and a discovery of the whole tree must find
-each at its new ref and all others as they were: the proof that every writing of a bump asks for.
+`python benchmarks/edit_manifests.py FOLDER [OWNER/NAME | PATH …] [--diffs N]`: the folder holds bare repositories as
+`OWNER+NAME/repo`; a path is a repository by itself, bare or a checkout. Their manifests are read at HEAD. Each pin is
+bumped alone and held against the bytes: outside of the places that the edit names nothing differs. Then all are bumped
+at once, and a discovery of the whole tree must find each at its new ref and all others as they were: the proof that
+every writing of a bump asks for.
 """
 
 import argparse
@@ -25,7 +26,10 @@ from watcher.pins.edit import Edit, Target, edited
 from watcher.upstream.repository import Repository
 
 TAG = "v987.6.5"
-NAMES = ("radixark/miles", "THUDM/slime", "volcengine/verl", "pytorch/executorch", "mudler/LocalAI", "jax-ml/jax")
+NAMES = (
+    *("radixark/miles", "THUDM/slime", "vllm-project/vllm", "volcengine/verl"),
+    *("pytorch/executorch", "mudler/LocalAI", "jax-ml/jax"),
+)
 SHORTEST = 9
 """Digits that a short id needs, as the pretended upstream has it."""
 
@@ -47,7 +51,7 @@ class Tally:
 
 
 def tree(directory: Path) -> tuple[Checkout, dict[str, bytes]]:
-    """Read the manifests of a bare repository at its head, and the bytes of each."""
+    """Read the manifests of a repository at its head, and the bytes of each."""
     repository = Repository.at(directory)
     advertisement = repository.advertisement()
     commit = advertisement.tip(advertisement.head or "") or advertisement.refs[0].commit
@@ -79,6 +83,7 @@ def reason(error: EditError) -> str:
         "default branch",
         "more or less",
         "no commit fits",
+        "by the same text",
     ):
         if words in message:
             return words
@@ -182,7 +187,7 @@ def main() -> int:
     given = parser.parse_args()
     is_wrong = False
     for name in given.names:
-        directory = given.folder / name.replace("/", "+") / "repo"
+        directory = Path(name) if Path(name).is_dir() else given.folder / name.replace("/", "+") / "repo"
         if not directory.is_dir():
             print(f"{name}: not there, left out")
             continue
