@@ -5,8 +5,9 @@ from collections.abc import Iterable
 
 from watcher.pins.checkout import Checkout
 from watcher.pins.format import Broken
+from watcher.pins.live import is_live
 from watcher.pins.scope import Scope
-from watcher.pins.shell import Reader, is_live
+from watcher.pins.shell import Reader
 from watcher.pins.sites import Sighting
 from watcher.pins.text import Place, unknown, written
 from watcher.pins.values import just

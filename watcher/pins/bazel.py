@@ -9,7 +9,9 @@ from watcher.pins.checkout import Checkout
 from watcher.pins.format import Broken
 from watcher.pins.sites import Pick, Sighting
 from watcher.pins.sources import archive, is_dead, repository
-from watcher.pins.starlark import Call, Module, Table, Unknown, Value
+from watcher.pins.starlark import Module
+from watcher.pins.starlarktexts import formatted
+from watcher.pins.starlarkvalues import Call, Table, Unknown, Value
 from watcher.pins.text import Place, Span, Text, joined, unknown
 
 _NAMES = re.compile(r"(?:WORKSPACE|MODULE)(?:[.-][\w.-]+)?|[\w.-]+\.(?:bzl|MODULE\.bazel)|REPO\.bazel")
@@ -54,16 +56,16 @@ def parse(path: str, text: str, checkout: Checkout) -> Iterable[Sighting | Broke
     module.run()
     yield from module.broken[:1]
     for call in module.calls[:_MOST]:
-        yield from _sightings(call, module)
+        yield from _sightings(call)
     for name, value in module.names.items():
         if isinstance(value, Table) and value.place.file == path:
-            yield from _listed(Call(name, [], value.entries, value.place, {}), module)
+            yield from _listed(Call(name, [], value.entries, value.place, {}))
 
 
-def _listed(call: Call, module: Module) -> Iterator[Sighting]:
+def _listed(call: Call) -> Iterator[Sighting]:
     """Read a table of locations that some rule goes over."""
     for table in _tables(call):
-        yield from _sightings(Call("", [], table, call.place, {}), module)
+        yield from _sightings(Call("", [], table, call.place, {}))
 
 
 def _module(path: str, text: str, checkout: Checkout, seen: tuple[str, ...]) -> Module:
@@ -99,7 +101,7 @@ def _labelled(label: str, beside: str, checkout: Checkout) -> str | None:
 # --- what a rule fetches ----------------------------------------------------------------------------------------------
 
 
-def _sightings(call: Call, module: Module) -> Iterator[Sighting]:
+def _sightings(call: Call) -> Iterator[Sighting]:
     if call.name in _NOT_RULES:
         return
     keywords = call.keywords
@@ -112,7 +114,7 @@ def _sightings(call: Call, module: Module) -> Iterator[Sighting]:
     for table in _tables(call):
         for key in _ARCHIVES:
             for url in _texts(table.get(key)):
-                found = archive(module.formatted(url, (), table, keep=True), url.place(), labels=_labels(call))
+                found = archive(formatted(url, (), table, keep=True), url.place(), labels=_labels(call))
                 if found is not None and not is_dead(found):
                     yield found.sighting()
                     yield from _repeated(found, table, call.place)

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from watcher.pins import dockerfile
 from watcher.pins.checkout import Checkout
 from watcher.pins.format import Broken
+from watcher.pins.live import is_live
 from watcher.pins.scope import Scope
-from watcher.pins.shell import Reader, is_live
+from watcher.pins.shell import Reader
 from watcher.pins.sites import Sighting
 from watcher.pins.text import UNKNOWN, Place, Text
 from watcher.pins.values import MOST, Case, Choice, Guard, Value, distinct, just, named
 from watcher.pins.variant import ANY, variant_of
-from watcher.pins.words import Fields
+from watcher.pins.wordfields import Fields
 
 Evaluate = Callable[[str, str, Checkout, Mapping[str, Value]], Iterable[Sighting | Broken]]
 """Reads a file with values from outside, as `dockerfile.evaluate` does."""

@@ -20,7 +20,7 @@ from watcher.pins.sources import archive, is_dead, prefixed, repository
 from watcher.pins.text import UNKNOWN, Place, Span, Text, joined, unknown, written
 from watcher.pins.tree import Table
 from watcher.pins.values import Case, Guard, Value, concat, is_compatible, just
-from watcher.pins.words import Fields
+from watcher.pins.wordfields import Fields
 
 _LIVE = re.compile(
     r"GIT_REPOSITORY|GIT_TAG|CPM\w*Package|cpm_|/archive/|/tarball/|codeload|vcpkg_from_|\bgit\b|raw\.github|\bURL\b",

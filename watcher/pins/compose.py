@@ -14,7 +14,7 @@ from watcher.pins.sites import Pick, Sighting
 from watcher.pins.text import Place, Text, unknown, written
 from watcher.pins.tree import Leaf, Node, Row, Table, strings
 from watcher.pins.values import Value, just, named
-from watcher.pins.words import Fields
+from watcher.pins.wordfields import Fields
 
 _NAME = re.compile(r"(?:.*[._-])?compose(?:[._-].*)?\.ya?ml", re.IGNORECASE)
 _SETTING = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*[\"']?([^\"'\n#]*)")

@@ -8,8 +8,9 @@ from watcher.pins.checkout import Checkout
 from watcher.pins.format import Broken
 from watcher.pins.sites import Sighting
 from watcher.pins.sources import any_source, repository
-from watcher.pins.starlark import Call, Module
-from watcher.pins.starlark import Table as Dictionary
+from watcher.pins.starlark import Module
+from watcher.pins.starlarkvalues import Call
+from watcher.pins.starlarkvalues import Table as Dictionary
 from watcher.pins.text import Text
 from watcher.pins.tree import Leaf, Row, Table, walk
 

@@ -15,7 +15,7 @@ from watcher.pins.shell import Reader
 from watcher.pins.sites import Pick, Sighting, Site
 from watcher.pins.text import Place, Text, unknown
 from watcher.pins.values import Choice, Guard, Value, just, named
-from watcher.pins.words import Fields
+from watcher.pins.wordfields import Fields
 
 _NAME = re.compile(r"(?:.*[._-])?(?:dockerfile|containerfile)(?:[._-].*)?", re.IGNORECASE)
 _OTHER = re.compile(r".*\.(?:dockerignore|md|rst|py|sh|ya?ml|json|toml|patch|diff|html?|lock)", re.IGNORECASE)

@@ -6,7 +6,9 @@ from watcher.pins.checkout import Checkout
 from watcher.pins.format import Broken
 from watcher.pins.sites import Sighting
 from watcher.pins.sources import repository
-from watcher.pins.starlark import Call, Module, Table, Unknown, Value
+from watcher.pins.starlark import Module
+from watcher.pins.starlarktexts import formatted
+from watcher.pins.starlarkvalues import Call, Table, Unknown, Value
 from watcher.pins.text import Text
 
 _TABLES = ("deps", "deps_os", "solutions")
@@ -48,7 +50,7 @@ def _entries(module: Module, value: Value | None) -> Iterator[Sighting]:
 
 def _sighting(module: Module, url: Text) -> Iterator[Sighting]:
     known = module.names.get("vars")
-    full = module.formatted(url, (), known.entries if isinstance(known, Table) else {})
+    full = formatted(url, (), known.entries if isinstance(known, Table) else {})
     at = full.chars.rfind("@", full.chars.find("/", full.chars.find("://") + 3))
     head, ref = (full[:at], full[at + 1 :]) if at > 0 else (full, None)
     pick = repository(head, ref, full.place())

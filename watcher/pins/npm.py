@@ -9,8 +9,9 @@ from watcher.pins.address import archive_source, normalise
 from watcher.pins.checkout import Checkout
 from watcher.pins.entries import carried, entry
 from watcher.pins.format import Broken
+from watcher.pins.live import is_live
 from watcher.pins.scope import Scope
-from watcher.pins.shell import Reader, is_live
+from watcher.pins.shell import Reader
 from watcher.pins.sites import Sighting
 from watcher.pins.text import Text, unknown
 from watcher.pins.tree import Leaf, Node, Table, walk

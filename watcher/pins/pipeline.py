@@ -21,7 +21,7 @@ from watcher.pins.sites import Pick, Sighting
 from watcher.pins.text import Place, Span, Text, joined, unknown
 from watcher.pins.tree import Leaf, Node, Row, Table, strings, tables
 from watcher.pins.values import Value, just, named
-from watcher.pins.words import Fields
+from watcher.pins.wordfields import Fields
 
 _VARIABLES = frozenset(
     {"env", "envs", "environment", "environments", "variables", "vars", "global", "defaults", "parameters"}

@@ -8,8 +8,9 @@ from watcher.pins.address import archive_source, normalise
 from watcher.pins.checkout import Checkout
 from watcher.pins.entries import REF_KEYS, addresses, carried, keyed, requirement
 from watcher.pins.format import Broken
+from watcher.pins.live import is_live
 from watcher.pins.scope import Scope
-from watcher.pins.shell import Reader, is_live
+from watcher.pins.shell import Reader
 from watcher.pins.sites import Sighting
 from watcher.pins.text import Text, unknown
 from watcher.pins.tree import Found, Leaf, Row, Table, walk

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from watcher.pins import inlinedocker
 from watcher.pins.checkout import Checkout
 from watcher.pins.format import Broken
-from watcher.pins.shell import is_live, read_script
+from watcher.pins.live import is_live
+from watcher.pins.shell import read_script
 from watcher.pins.sites import Sighting
 from watcher.pins.text import written
 

@@ -8,7 +8,8 @@ from watcher.pins.checkout import Checkout
 from watcher.pins.format import Broken
 from watcher.pins.sites import Sighting
 from watcher.pins.sources import archive, repository, requested
-from watcher.pins.starlark import Call, Module, Value
+from watcher.pins.starlark import Module
+from watcher.pins.starlarkvalues import Call, Value
 from watcher.pins.text import Text
 
 _IS_RECIPE = re.compile(r"\bfrom\s+spack|\bimport\s+spack|\bclass\s+\w+\s*\([^)]*Package[^)]*\)")
