@@ -3,13 +3,12 @@
 The same judges as in a pass, over everything that a repository holds, for questions that come one after the other.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from watcher import materials
 from watcher.errors import UsageError
-from watcher.graph import Graph
 from watcher.judge.affected import CHANCES, Numbered, Pinned, numbered, verdict
 from watcher.judge.bump import Ladder
 from watcher.judge.changes import change_of
@@ -18,6 +17,7 @@ from watcher.judge.equivalents import Equivalents, Index, equivalents, held_as, 
 from watcher.judge.fixes import fix_id, judge_fix
 from watcher.judge.lines import Line, published_lines
 from watcher.model import Advertisement, Answer, Change, ChangedPath, Commit, Fix, Grade, Oid, Repair, Verdict
+from watcher.upstream.history import open_graph
 from watcher.upstream.mirror import Mirror
 
 _EVEN = 0.5
@@ -57,13 +57,13 @@ class History:
         self.mirror = mirror
         self.advertisement = advertisement
         self._is_blind = is_blind
-        self.graph = Graph(mirror.parents())
+        self.graph = open_graph(mirror)
         refs = (*advertisement.refs, *advertisement.pulls)
         tips = dict.fromkeys(ref.commit for ref in refs if ref.commit in self.graph)
         self.commits: Mapping[Oid, Commit] = {commit.oid: commit for commit in mirror.commits(tips)}
         self._known: dict[Oid, Known] = {}
         self._repairs: dict[str, Repair] = {}
-        self._has = lru_cache(_PINS)(lambda commit: frozenset(self.graph.ancestors(commit)))
+        self._has = lru_cache(_PINS)(self.graph.ancestors)
         self._tree = lru_cache(_PINS)(mirror.tree)
         self._numbered: dict[Oid, Numbered] = {}
 
@@ -141,8 +141,7 @@ class History:
         """Return the change that a commit brought: over its first parent, or from where its proposal branched off."""
         parents = self.graph.parents(oid)
         if len(parents) > 1:
-            new = self.graph.ancestors(oid, without=self.graph.ancestors(parents[0]))
-            return change_of(oid, new, self.graph, self.commits)
+            return change_of(oid, self.graph.between(parents[0], oid), self.graph, self.commits)
         if not self._is_proposed(oid):
             return change_of(oid, {oid}, self.graph, self.commits)
         bases = self.graph.merge_bases(self.lines[0].tip, oid)
@@ -174,8 +173,8 @@ class History:
         return oid not in self._alive
 
     @cached_property
-    def _alive(self) -> set[Oid]:
-        return self.graph.ancestors(*(ref.commit for ref in self.advertisement.refs))
+    def _alive(self) -> Set[Oid]:
+        return self.graph.reached(ref.commit for ref in self.advertisement.refs)
 
     def judged(self, pin: Oid, known: Known) -> tuple[str, Verdict]:
         """Return the answer about one fix in a word, the likelier one where it is unsure, and the verdict itself."""

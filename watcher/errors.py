@@ -8,6 +8,7 @@ WatcherError
 ├── EditError          a manifest cannot be edited as asked; nothing was written
 ├── DeliveryError      a message could not be sent; `.again` and `.is_final` say what to do with it
 ├── ForgeError         a forge refuses or cannot answer; `.kind` says why, `.again` when to ask again
+├── CommitGraphError   (commitgraph.py) git's table of commits is broken; its history is read from git instead
 └── StoreError         the state database cannot be opened or is from a newer version
 
 Expected trouble with an upstream is no exception but a value: `model.Unobserved`.

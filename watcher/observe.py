@@ -9,6 +9,7 @@ from watcher.judge.lines import published_lines
 from watcher.judge.moves import ref_moves
 from watcher.model import Advertisement, Commit, Holding, Move, Oid, Pin, Ref, RefKind, Unobserved, is_oid, oid
 from watcher.observation import Observation, Position, named_refs
+from watcher.upstream.history import open_graph
 from watcher.upstream.mirror import Mirror
 
 Pulls = Callable[[], tuple[Ref, ...] | Unobserved]
@@ -41,11 +42,11 @@ def observe(
     mine = tuple(pins)
     mirror.fetch(advertisement)
     positions = {pin.id: _position(pin, advertisement, mirror) for pin in mine}
-    graph = Graph(mirror.parents())
+    graph = open_graph(mirror)
     if lost := _without_ref(positions, advertisement.refs, graph):
         proposals = _proposals(lost, mirror, pulls)
         advertisement = replace(advertisement, pulls=proposals if isinstance(proposals, tuple) else ())
-        graph = Graph(mirror.parents())
+        graph = open_graph(mirror)
         positions = _of_the_lost(lost, positions, proposals, mirror, graph)
     pinned = sorted({found.commit for found in positions.values() if found.commit and found.commit in graph})
     bound = graph.common_ancestor(pinned)
@@ -104,7 +105,7 @@ def _by_name(pin: Pin, advertisement: Advertisement) -> Position:
 
 def _without_ref(positions: Mapping[str, Position], refs: Iterable[Ref], graph: Graph) -> set[Oid]:
     """Return the pinned commits that none of the refs holds."""
-    alive = graph.ancestors(*(ref.commit for ref in refs))
+    alive = graph.reached(ref.commit for ref in refs)
     return {found.commit for found in positions.values() if found.commit and found.commit not in alive}
 
 
@@ -166,5 +167,5 @@ def _metadata(
 
 def _roots(graph: Graph, advertisement: Advertisement) -> frozenset[Oid]:
     """Return the root commits of all branches and tags."""
-    reached = graph.ancestors(*(ref.commit for ref in advertisement.refs))
-    return frozenset(commit for commit in reached if not graph.parents(commit))
+    reached = graph.reached(ref.commit for ref in advertisement.refs)
+    return frozenset(root for root in graph.roots if root in reached)

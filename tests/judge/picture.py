@@ -1,6 +1,7 @@
 """Histories for pure tests: a drawing becomes graph, refs and metadata; no git, oids are made of the names."""
 
 import re
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,7 @@ from watcher.graph import Graph
 from watcher.judge.changes import landings
 from watcher.judge.equivalents import Index, equivalents
 from watcher.model import Advertisement, Change, Commit, Fix, Grade, Oid, Pin, Ref, RefKind, oid
+from watcher.numbered import Listed
 from watcher.observation import Observation, Position
 
 FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
@@ -146,12 +148,27 @@ def row(*names: str) -> dict[str, tuple[str, ...]]:
     return {name: names[at - 1 : at] if at else () for at, name in enumerate(names)}
 
 
-class Counting(dict):
-    """Parents that count how often they are asked for: what a walk costs, without a clock."""
+class Counting(Listed):
+    """A table that counts how often a commit's parents are looked at: what a walk costs, without a clock."""
 
-    def __init__(self, *args) -> None:
-        super().__init__(*args)
-        self.asked = 0
+    def __init__(self, parents) -> None:
+        super().__init__(parents)
+        self.first = Counted("i", self.first)
+
+    @property
+    def asked(self) -> int:
+        """Return how often that was."""
+        return self.first.asked
+
+    @asked.setter
+    def asked(self, count: int) -> None:
+        self.first.asked = count
+
+
+class Counted(array):
+    """A column that counts how often it is looked at."""
+
+    asked = 0
 
     def __getitem__(self, key):
         self.asked += 1

@@ -4,14 +4,19 @@ Two repairs land by pull requests, the second one's branch cut after the first h
 A keyword search finds only two other changes, which touch tooling alone.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from tests.judge.judging import Judging
-from tests.judge.picture import drawn, named, pin
+from tests.judge.picture import Counting, drawn, named, pictured, pin, row
+from watcher.graph import Graph
 from watcher.judge.drift import Stand, drift, lacking
 from watcher.judge.offers import of_drift, of_fixes
+from watcher.judge.reachability import reachabilities
 from watcher.judge.suggest import Cost
-from watcher.model import Kind, RefKind, Relation, Severity
+from watcher.judge.survey import survey
+from watcher.model import Kind, ReachabilityClass, RefKind, Relation, Severity
 
 SLAB = r"""
       q1--q2       r1--r2   s1       t1       u1
@@ -185,3 +190,23 @@ def test_unstanding_fixes_are_left_out():
     assert ["F"] == made.candidates
     assert {} == made.judged.fixes
     assert None is made.propose(mine)
+
+
+@pytest.mark.parametrize("count", [5, 40])
+def test_many_pins_on_many_lines_are_surveyed_together(count):
+    """What the lines share is walked once, and so is what the pins share."""
+    names = [f"c{at}" for at in range(1000)]
+    releases = {f"r{at}": (f"c{999 - at}",) for at in range(count)}
+    refs = {f"refs/heads/release/{at}": f"r{at}" for at in range(count)}
+    it = pictured(row(*names) | releases | {"side": ("c0",)}, refs={**refs, "refs/heads/main": "side"})
+    pins = [pin(name, name=name) for name in ("c5", *releases)]
+    seen = it.pinned(*pins)
+    table = Counting({one: it.graph.parents(one) for one in it.graph})
+    surveyed = survey(replace(seen, graph=Graph(table)), pins)
+    assert {f"refs/heads/release/{at}" for at in range(count)} == {line.name for line in surveyed.own.values()}
+    assert 994 + count + 1 == len(surveyed.changes)
+    asked, table.asked = table.asked, 0
+    classes = reachabilities(pins, replace(seen, graph=Graph(table)))
+    assert {ReachabilityClass.BRANCH} == {it.cls for it in classes.values()}
+    assert asked < 12 * len(it.graph)
+    assert table.asked < 3 * len(it.graph)

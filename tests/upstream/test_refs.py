@@ -14,8 +14,8 @@ from dulwich.web import make_wsgi_chain
 
 from tests.conftest import Upstream
 from watcher.demo.server import Cut, OldProtocol, Page, Raw, Redirect, Silence, Status
-from watcher.model import Advertisement, Unobserved
-from watcher.upstream import refs
+from watcher.model import Advertisement, Same, Unobserved
+from watcher.upstream import refs, request
 from watcher.upstream.git import Git
 from watcher.upstream.refs import Manner, advertise, poll, pull_refs
 
@@ -62,6 +62,78 @@ def test_an_unchanged_upstream_costs_one_request(upstream, server):
     server.requests.clear()
     assert first == look(upstream.url, before={upstream.url: first})
     assert {"ls-refs": 1} == server.count()
+
+
+def glance(upstream, known, manner=USUAL):
+    """Look at one upstream of which something is known."""
+    return asyncio.run(refs.news({upstream.url: upstream.url}, {upstream.url: known}, manner))[upstream.url]
+
+
+def test_the_same_answer_is_not_read_again(upstream, server, monkeypatch):
+    """One request tells that nothing changed; the refs that are known are not needed for it."""
+    upstream.draw(PICTURE)
+    first = look(upstream.url)
+    server.requests.clear()
+    monkeypatch.setattr(refs.protocol, "read_ls_refs", None)
+    assert Same(handshake=first.handshake) == glance(upstream, first.handshake)
+    assert {"ls-refs": 1} == server.count()
+
+
+def test_the_same_answer_of_an_old_server_is_not_read_again(upstream, monkeypatch):
+    """Its advertisement is compared as a whole."""
+    upstream.draw(PICTURE)
+    upstream.fault(OldProtocol())
+    first = look(upstream.url)
+    monkeypatch.setattr(refs.protocol, "read_old", None)
+    assert Same(handshake=first.handshake) == glance(upstream, first.handshake)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda upstream: upstream.draw(PICTURE.replace("(topic,", "(theme,")),
+        lambda upstream: (upstream.path / "HEAD").write_text("ref: refs/heads/topic\n"),
+        lambda upstream: upstream.fault(OldProtocol()),
+    ],
+)
+def test_another_answer_is_read(upstream, change):
+    """Refs that moved, another HEAD, an older protocol: the handshake is then a new one."""
+    upstream.draw(PICTURE)
+    first = look(upstream.url)
+    change(upstream)
+    seen = glance(upstream, first.handshake)
+    assert isinstance(seen, Advertisement)
+    assert seen.reply != first.reply
+    assert Same(handshake=seen.handshake) == glance(upstream, seen.handshake)
+
+
+def test_an_answer_to_another_question_is_not_the_same(upstream):
+    """Though its bytes may be."""
+    upstream.draw("A---B (main)")
+    first = look(upstream.url)
+    assert isinstance(glance(upstream, first.handshake, Manner(prefixes=("refs/heads/",))), Advertisement)
+
+
+def test_what_a_server_can_do_is_part_of_its_answer(upstream):
+    """When a handshake tells that filters are gone, the same refs are news."""
+    upstream.draw(PICTURE)
+    first = look(upstream.url)
+    Git(directory=upstream.path).run("config", "uploadpack.allowFilter", "false")
+    upstream.fault(Status(code=404, times=1))  # which makes the poll shake hands anew
+    seen = glance(upstream, first.handshake)
+    assert (False, first.refs) == (seen.filters, seen.refs)
+
+
+def test_what_moved_is_the_same_only_at_the_same_place(server, upstream):
+    """The redirect is followed each time."""
+    other, third = Upstream(server, "new/home"), Upstream(server, "newer/home")
+    for place in (other, third):
+        place.draw(PICTURE)
+    upstream.fault(Redirect(to=other.url))
+    first = look(upstream.url)
+    assert Same(handshake=first.handshake) == glance(upstream, first.handshake)
+    upstream.fault(Redirect(to=third.url))
+    assert third.url == glance(upstream, first.handshake).moved_to
 
 
 def test_an_upgraded_or_downgraded_server_is_asked_anew(upstream, server):
@@ -318,7 +390,38 @@ def test_a_short_pause_is_kept_and_a_long_one_is_told(upstream, server):
     server.requests.clear()
     assert 900.0 == look(upstream.url).retry_after
     assert {"advertise": 1} == server.count()
-    assert 3.0 == refs._pause(refs._Trouble("x", retry_after=3.0, again=True))
+    assert 3.0 == refs._pause(request.Trouble("x", retry_after=3.0, again=True))
+
+
+def test_a_host_that_wants_to_be_left_alone_is(upstream, server):
+    """Its other upstreams are told the same without being asked; other hosts are asked."""
+    upstream.draw(PICTURE)
+    upstream.fault(Status(code=429, headers={"Retry-After": "900"}))
+    names = [upstream.url, server.url("owner/second"), server.url("owner/third")]
+    there = upstream.url.replace("127.0.0.1", "localhost")
+    seen = asyncio.run(poll({name: name for name in [*names, there]}, per_host=1))
+    assert [900.0] * 3 == [seen[name].retry_after for name in names]
+    assert set(names) == {seen[name].upstream for name in names}
+    assert {"owner/project"} == {request.repository for request in server.requests}
+    assert {"127.0.0.1", "localhost"} == {request.headers["Host"].partition(":")[0] for request in server.requests}
+
+
+def test_short_pauses_and_the_word_of_another_host_silence_nobody(upstream, server, tmp_path):
+    """Nor does a repository that refuses us."""
+    sound = Upstream(server, "owner/sound")
+    sound.draw(PICTURE)
+    for fault in (
+        Status(code=429, headers={"Retry-After": "3"}),
+        Status(code=429),
+        Status(code=403, headers={"Retry-After": "900"}),
+        Status(code=503, headers={"Retry-After": "900"}),
+        Redirect(to=server.url("owner/busy").replace("127.0.0.1", "localhost")),
+    ):
+        server.faults["owner/busy"] = Status(code=429, headers={"Retry-After": "900"})
+        upstream.fault(fault)
+        seen = asyncio.run(poll({"a": upstream.url, "b": sound.url}, per_host=1))
+        assert isinstance(seen["a"], Unobserved)
+        assert isinstance(seen["b"], Advertisement)
 
 
 def test_retry_after_may_be_a_date(upstream):
@@ -326,11 +429,11 @@ def test_retry_after_may_be_a_date(upstream):
     from datetime import UTC, datetime  # noqa: PLC0415 - this test alone tells the time
 
     now = datetime(2026, 8, 20, 9, 0, tzinfo=UTC)
-    assert 60.0 == refs._seconds("Thu, 20 Aug 2026 09:01:00 GMT", now)
-    assert 0.0 == refs._seconds("Thu, 20 Aug 2026 08:01:00 GMT", now)
-    assert 5.0 == refs._seconds("5", now)
-    assert refs._seconds("soon", now) is None
-    assert refs._seconds("", now) is None
+    assert 60.0 == request._seconds("Thu, 20 Aug 2026 09:01:00 GMT", now)
+    assert 0.0 == request._seconds("Thu, 20 Aug 2026 08:01:00 GMT", now)
+    assert 5.0 == request._seconds("5", now)
+    assert request._seconds("soon", now) is None
+    assert request._seconds("", now) is None
 
 
 def test_many_upstreams_are_polled_at_once(server):
@@ -394,6 +497,6 @@ def test_another_implementation_is_read(upstream, strict):
 def test_retries_really_wait_outside_of_tests(monkeypatch):
     """The pause between tries comes from the retry library, which the fixtures switch off."""
     assert stamina.is_testing()
-    assert refs._pause(refs._Trouble("x", again=True)) is True
-    assert refs._pause(refs._Trouble("x")) is False
+    assert refs._pause(request.Trouble("x", again=True)) is True
+    assert refs._pause(request.Trouble("x")) is False
     assert refs._pause(ValueError()) is False

@@ -53,7 +53,7 @@ Numbered = Mapping[str, Sequence[int]]
 class Pinned:
     """What a pin ships: the history and the tree of its commit, for one variant."""
 
-    ancestors: frozenset[Oid]
+    ancestors: Set[Oid]
     variant: str
     paths: Set[str]
     texts: Mapping[str, Numbered]
@@ -100,7 +100,7 @@ def verdict(fix: Fix, same: Equivalents, repair: Repair | None, pinned: Pinned, 
     inside = tuple(anchor for anchor in anchors if _is_inside(anchor, pinned.ancestors, index))
     where = _places(inside, pinned.texts)
     is_altered = any(
-        concerns(path, pinned.variant, pinned.scope) and index.same(newest).isdisjoint(pinned.ancestors)
+        concerns(path, pinned.variant, pinned.scope) and pinned.ancestors.isdisjoint(index.same(newest))
         for path, newest in (repair.nearby if repair else {}).items()
     )
     by_blame = (
@@ -132,7 +132,7 @@ def _is_inside(anchor: Anchor, ancestors: Set[Oid], index: Index) -> bool:
     if anchor.is_older and (len(anchor.origins) == 1 or not anchor.is_removed):
         return True
     origins = anchor.origins[:1] if anchor.is_removed else anchor.origins
-    return any(not index.same(origin).isdisjoint(ancestors) for origin in origins)
+    return any(not ancestors.isdisjoint(index.same(origin)) for origin in origins)
 
 
 def _by_blame(
@@ -188,7 +188,7 @@ def _by_message(fix: Fix, by_blame: _Said, pinned: Pinned, index: Index) -> _Sai
     """Let the message decide where it names the commit that brought the bug: its author knew."""
     if not fix.introduced:
         return by_blame
-    brought = [oid for oid in fix.introduced if not index.same(oid).isdisjoint(pinned.ancestors)]
+    brought = [oid for oid in fix.introduced if not pinned.ancestors.isdisjoint(index.same(oid))]
     if brought:
         reason = f"its message names {brought[0][:12]}, which the pin has; {by_blame.reason}"
         return _Said(Answer.YES, reason, "message names what the pin has")

@@ -5,7 +5,7 @@ pin's own line comes first; between other lines the fewest new commits win.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from watcher.graph import Graph
@@ -33,8 +33,8 @@ class Ladder:
         self._lines = lines
         self._graph = graph
         self._commits = commits
-        self._own = graph.first_parent_line(lines[0].tip) if lines else []
-        self._above: dict[Oid, set[Oid]] = {}
+        self._own: Sequence[Oid] = graph.first_parent_line(lines[0].tip) if lines else ()
+        self._above: dict[Oid, Set[Oid]] = {}
         self._below = graph.ancestors(pin)
 
     def minimal(self, wanted: Iterable[Equivalents]) -> Rung | None:
@@ -51,9 +51,12 @@ class Ladder:
         return self._elsewhere(tuple(wanted), self._pin)
 
     def _minimal(self, changes: tuple[Equivalents, ...], base: Oid) -> Rung | None:
-        # Once a line's state has the pin and had every change, so have all later ones.
-        first = bisect_left(self._own, True, key=lambda commit: self._could_be(commit, changes, base))
-        own = next((commit for commit in self._own[first:] if self._has_all(commit, changes)), None)
+        generations = self._graph.generations
+        # What has the base is of a higher generation. Once a state has it and had every change, so have all later ones.
+        start = bisect_left(self._own, generations.get(base, 0), key=generations.__getitem__)
+        first = bisect_left(self._own, True, start, key=lambda commit: self._could_be(commit, changes, base))
+        states = (self._own[at] for at in range(first, len(self._own)))
+        own = next((commit for commit in states if self._has_all(commit, changes)), None)
         return self._rung(own, self._lines[0]) if own else self._elsewhere(changes, base)
 
     def _elsewhere(self, changes: tuple[Equivalents, ...], base: Oid) -> Rung | None:

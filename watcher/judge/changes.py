@@ -1,7 +1,8 @@
 """What landed on a line since a pin, and as which changes?"""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence, Set
+from itertools import takewhile
 
 from watcher.graph import Graph
 from watcher.judge.equivalents import pull_requests
@@ -18,24 +19,27 @@ _NO_TITLE = re.compile(r"See merge request |#|\* |Conflicts:|Closes #|Approved-b
 """How a line of a merge's body begins that says something else than what was merged."""
 
 
-def landings(line: Sequence[Oid], floor: Oid | None, graph: Graph, commits: Mapping[Oid, Commit]) -> tuple[Change, ...]:
+def landings(
+    line: Sequence[Oid],
+    floor: Oid | None,
+    graph: Graph,
+    commits: Mapping[Oid, Commit],
+    known: Container[Oid] = (),
+) -> tuple[Change, ...]:
     """Return the changes that landed on a line after `floor`, oldest first.
 
     `line` is a first-parent chain, oldest first. What a change brought is told against the line's own state before
-    it, so that it is the same for every floor; None takes the whole line.
+    it, so that it is the same for every floor; None takes the whole line. `known`: landings that were told already, and
+    those before them on the line with them.
     """
-    old = graph.ancestors(floor) if floor else set()
-    new = [commit for commit in line if commit not in old]
-    seen = graph.ancestors(*graph.parents(new[0])[:1]) if new else set()
-    found = []
-    for landing in new:
-        brought = graph.ancestors(landing, without=seen)
-        seen |= brought
-        found.append(change_of(landing, brought, graph, commits))
-    return tuple(found)
+    old = graph.ancestors(floor) if floor else frozenset[Oid]()
+    # From the newest one back: what lies before the floor is not looked at.
+    new = [*takewhile(lambda commit: commit not in old and commit not in known, reversed(line))][::-1]
+    states = zip(new, graph.increments(new), strict=True)
+    return tuple(change_of(landing, brought, graph, commits) for landing, brought in states)
 
 
-def change_of(landing: Oid, new: set[Oid], graph: Graph, commits: Mapping[Oid, Commit]) -> Change:
+def change_of(landing: Oid, new: Set[Oid], graph: Graph, commits: Mapping[Oid, Commit]) -> Change:
     """Return the change that a line's commit brought; `new` is everything that came with it."""
     parents = graph.parents(landing)
     work = [commit for commit in graph.oldest_first(new) if len(graph.parents(commit)) <= 1]

@@ -1,6 +1,6 @@
 """Where do pins of one upstream go: to the smallest commit, to one with all fixes, or to one that a person named?"""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -45,17 +45,17 @@ class Ground:
     """Pin id → the bump that is proposed for it."""
     tracked: tuple[str, ...] = ()
     """The branches to follow, as configured."""
-    _histories: dict[Oid, frozenset[Oid]] = field(default_factory=dict, repr=False)
+    _histories: dict[Oid, Set[Oid]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def index(self) -> Index:
         """Return where to find the other ids of a commit, and its reverts."""
         return Index(self.seen.commits, pulls=self.seen.advertisement.pulls)
 
-    def history(self, commit: Oid) -> frozenset[Oid]:
+    def history(self, commit: Oid) -> Set[Oid]:
         """Return a commit and all that it reaches."""
         if commit not in self._histories:
-            self._histories[commit] = frozenset(self.seen.graph.ancestors(commit))
+            self._histories[commit] = self.seen.graph.ancestors(commit)
         return self._histories[commit]
 
     def commit(self, pin: Pin) -> Oid:
@@ -141,13 +141,6 @@ def _to(to: Oid, line: str | None, pins: tuple[Pin, ...], ground: Ground) -> Des
 
 def _line_of(commit: Oid, ground: Ground) -> str | None:
     """Return the first published line that had a commit as its tip, or None."""
-    walked: set[Oid] = set()
-    graph = ground.seen.graph
-    for line in ground.surveyed.lines:
-        at: Oid | None = line.tip
-        while at is not None and at not in walked:
-            if at == commit:
-                return line.name
-            walked.add(at)
-            at = next(iter(graph.parents(at)), None)
-    return None
+    lines = ground.surveyed.lines
+    held = ground.seen.graph.holders([commit], [line.tip for line in lines], first_parent=True).get(commit, 0)
+    return next((line.name for at, line in enumerate(lines) if held >> at & 1), None)

@@ -6,9 +6,10 @@ date and subject, the same patch, the same pull request under the same title. A 
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from watcher.graph import Graph
 from watcher.model import Change, Commit, Oid, Ref, is_oid
@@ -266,26 +267,62 @@ def proposal_number(ref: Ref) -> int | None:
     return int(named[1]) if named and ref.name.endswith("/head") else None
 
 
-def twins(commit: Oid, seen: Observation) -> tuple[Oid, ...]:
-    """Return the advertised commits that are a lost commit under another id: rewritten, rebased, or squashed.
+class Twins:
+    """Finds lost commits under other ids; what several searches need is worked out once."""
 
-    The same author, author date and subject, or a note of the origin, or the number of the proposal that holds it;
-    those on the default branch first, then the newest.
-    """
-    if commit not in seen.commits:
-        return ()
-    graph, advertisement = seen.graph, seen.advertisement
-    numbers = {
-        int(named[1])
-        for pull in advertisement.pulls
-        if (named := _PULL_REF.match(pull.name)) and graph.is_ancestor(commit, pull.commit)
-    }
-    squashed = {oid for oid, other in seen.commits.items() if numbers.intersection(pull_requests(other))}
-    alive = graph.ancestors(*(ref.commit for ref in advertisement.refs))
-    head = advertisement.tip(advertisement.head or "")
-    leading = graph.ancestors(head) if head else set()
-    found = (Index(seen.commits).same(commit) | squashed) - {commit}
-    return tuple(sorted(found & alive, key=lambda oid: (oid not in leading, -graph.generations[oid], oid)))
+    def __init__(self, seen: Observation) -> None:
+        self._seen = seen
+
+    def of(self, commit: Oid) -> tuple[Oid, ...]:
+        """Return the advertised commits that are a lost commit under another id: rewritten, rebased, or squashed.
+
+        The same author, author date and subject, or a note of the origin, or the number of the proposal that holds it;
+        those on the default branch first, then the newest.
+        """
+        if commit not in self._seen.commits:
+            return ()
+        graph = self._seen.graph
+        squashed = {oid for number in self._numbers(commit) for oid in self._numbered.get(number, ())}
+        found = {oid for oid in (self._index.same(commit) | squashed) - {commit} if oid in self._alive}
+        return tuple(sorted(found, key=lambda oid: (oid not in self._leading, -graph.generations[oid], oid)))
+
+    def _numbers(self, commit: Oid) -> set[int]:
+        """Return the numbers of the proposals that hold a commit."""
+        held = self._seen.graph.holders([commit], [tip for _, tip in self._pulls]).get(commit, 0)
+        return {number for at, (number, _) in enumerate(self._pulls) if held >> at & 1}
+
+    @cached_property
+    def _pulls(self) -> Sequence[tuple[int, Oid]]:
+        """Return the number and the tip of each proposal."""
+        pulls = self._seen.advertisement.pulls
+        return [(int(named[1]), pull.commit) for pull in pulls if (named := _PULL_REF.match(pull.name))]
+
+    @cached_property
+    def _index(self) -> Index:
+        return Index(self._seen.commits)
+
+    @cached_property
+    def _numbered(self) -> Mapping[int, list[Oid]]:
+        """Return pull-request number → the commits that name it as their own."""
+        found: dict[int, list[Oid]] = {}
+        for oid, commit in self._seen.commits.items():
+            for number in pull_requests(commit):
+                found.setdefault(number, []).append(oid)
+        return found
+
+    @cached_property
+    def _alive(self) -> Set[Oid]:
+        return self._seen.graph.reached(ref.commit for ref in self._seen.advertisement.refs)
+
+    @cached_property
+    def _leading(self) -> Set[Oid]:
+        head = self._seen.advertisement.tip(self._seen.advertisement.head or "")
+        return self._seen.graph.ancestors(*([head] if head else []))
+
+
+def twins(commit: Oid, seen: Observation) -> tuple[Oid, ...]:
+    """Return the advertised commits that are a lost commit under another id, found for it alone."""
+    return Twins(seen).of(commit)
 
 
 def _few(found: Sequence[Oid]) -> Sequence[Oid]:

@@ -5,8 +5,9 @@ lines: a commit inside a pull request's branch was never the tip of anything tha
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from watcher.graph import Graph
 from watcher.model import Advertisement, Oid
@@ -54,36 +55,49 @@ def followed_lines(advertisement: Advertisement, graph: Graph, tracked: Iterable
 
 
 def own_line(commit: Oid, advertisement: Advertisement, graph: Graph, tracked: Iterable[str] = ()) -> Line | None:
-    """Return the line that a pinned commit belongs to.
+    """Return the line that a pinned commit belongs to, or None."""
+    return own_lines([commit], advertisement, graph, tracked).get(commit)
+
+
+def own_lines(
+    commits: Iterable[Oid], advertisement: Advertisement, graph: Graph, tracked: Iterable[str] = ()
+) -> dict[Oid, Line]:
+    """Return the line that each pinned commit belongs to, for those that are on one.
 
     The tracked branch where that holds it; else a release branch, else another branch, else a tag; among these one
     whose first-parent chain passes through the commit, then the one with the shortest history.
     """
-    holders = graph.descendants(commit)
+    wanted = tuple(commits)
     leading = _lines(_leading(advertisement, tracked), advertisement, graph)
-    for line in leading:
-        if line.tip in holders:
-            return line
-    chained = _first_parent_descendants(commit, graph)
-
-    def order(line: Line) -> tuple[bool, bool, bool, int, str]:
-        is_tag = line.name.startswith("refs/tags/")
-        is_beside = line.tip not in chained
-        return (is_tag, not is_release_branch(line.name), is_beside, graph.generations[line.tip], line.name)
-
-    found = (Line(name=ref.name, tip=ref.commit) for ref in advertisement.refs if ref.commit in holders)
-    return min(found, key=order, default=None)
+    followed = graph.holders(wanted, [line.tip for line in leading])
+    found = {commit: leading[_lowest(held)] for commit, held in followed.items() if held}
+    return found | _beside([commit for commit in wanted if commit not in found], advertisement, graph)
 
 
-def _first_parent_descendants(commit: Oid, graph: Graph) -> set[Oid]:
-    """Return the commits whose first-parent chain passes through a commit."""
-    seen: set[Oid] = set()
-    todo = [commit]
-    while todo:
-        found = todo.pop()
-        seen.add(found)
-        todo += [child for child in graph.children.get(found, ()) if graph.parents(child)[0] == found]
-    return seen
+def _beside(commits: Sequence[Oid], advertisement: Advertisement, graph: Graph) -> dict[Oid, Line]:
+    """Return the line of each commit that is on none of those that lead."""
+    if not commits:
+        return {}
+
+    def kind(line: Line) -> tuple[bool, bool]:
+        return (line.name.startswith("refs/tags/"), not is_release_branch(line.name))
+
+    every = (Line(name=ref.name, tip=ref.commit) for ref in advertisement.refs if ref.commit in graph)
+    lines = sorted(every, key=lambda line: (kind(line), graph.generations[line.tip], line.name))
+    tips = [line.tip for line in lines]
+    held, chained = graph.holders(commits, tips), graph.holders(commits, tips, first_parent=True)
+    kinds = [sum(1 << at for at, _ in group) for _, group in groupby(enumerate(lines), key=lambda it: kind(it[1]))]
+    found = {}
+    for commit, bits in held.items():
+        best = next((bits & mask for mask in kinds if bits & mask), 0)
+        if best:
+            found[commit] = lines[_lowest(best & chained[commit] or best)]
+    return found
+
+
+def _lowest(bits: int) -> int:
+    """Return the place of the lowest bit that is set."""
+    return (bits & -bits).bit_length() - 1
 
 
 def _leading(advertisement: Advertisement, tracked: Iterable[str]) -> tuple[str, ...]:

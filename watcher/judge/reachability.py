@@ -3,16 +3,89 @@
 Only refs that are advertised now count, peeled; that a server still hands a commit out says nothing (DESIGN.md §3.1).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Set
+from functools import cached_property
+from itertools import compress, takewhile
 
 from watcher.graph import Graph
-from watcher.judge.equivalents import twins
+from watcher.judge.equivalents import Twins
 from watcher.model import Holding, Move, Oid, Pin, Reachability, ReachabilityClass, Ref, RefKind
 from watcher.observation import Observation
 
 
+def reachabilities(pins: Iterable[Pin], seen: Observation, tracked: Iterable[str] = ()) -> dict[str, Reachability]:
+    """Return the strongest class that holds, by pin id, with the refs that hold the pin, or what happened if none does.
+
+    One pass over the history answers for all pins.
+    """
+    mine = tuple(pins)
+    keepers = _Keepers({commit for pin in mine if (commit := seen.commit_of(pin))}, seen, tracked)
+    return {pin.id: _reachability(pin, seen, keepers) for pin in mine}
+
+
 def reachability(pin: Pin, seen: Observation, tracked: Iterable[str] = ()) -> Reachability:
-    """Return the strongest class that holds for a pin, with the refs that hold it and what happened if none does."""
+    """Return the class of one pin."""
+    return reachabilities([pin], seen, tracked)[pin.id]
+
+
+class Holders:
+    """Which refs hold which commits: one pass over the history answers for all of them."""
+
+    def __init__(self, commits: Iterable[Oid], refs: Iterable[Ref], graph: Graph) -> None:
+        self._refs = tuple(refs)
+        self._held = graph.holders(commits, [ref.commit for ref in self._refs]) if self._refs else {}
+
+    def of(self, commit: Oid) -> Iterator[Ref]:
+        """Return the refs whose peeled tips reach a commit, in the order in which they were given."""
+        bits = f"{self._held.get(commit, 0):b}"
+        return compress(self._refs, map(int, reversed(bits)))
+
+
+def holders(commit: Oid, refs: Iterable[Ref], graph: Graph) -> tuple[Ref, ...]:
+    """Return the refs whose peeled tips reach one commit."""
+    return tuple(Holders([commit], refs, graph).of(commit))
+
+
+class _Keepers:
+    """What keeps some commits alive."""
+
+    def __init__(self, commits: Set[Oid], seen: Observation, tracked: Iterable[str]) -> None:
+        advertisement = seen.advertisement
+        named = {name if name.startswith("refs/") else f"refs/heads/{name}" for name in tracked}
+        self.seen = seen
+        self.leading = named | {advertisement.head or ""}
+        # Those that lead come first: with most pins they are all that is asked for.
+        refs = sorted(advertisement.refs, key=lambda ref: ref.name not in self.leading)
+        self.holding = Holders(commits, refs, seen.graph)
+        self.twins = Twins(seen)
+        self._commits = commits
+        self._heads = {ref.name: ref.commit for ref in refs if ref.name.startswith("refs/heads/")}
+        self._is_release: dict[Oid, bool] = {}
+
+    @cached_property
+    def proposing(self) -> Holders:
+        """Return which proposals hold which of the commits."""
+        return Holders(self._commits, self.seen.advertisement.pulls, self.seen.graph)
+
+    def is_release(self, tagged: Oid) -> bool:
+        """Answer whether a tagged commit is on a branch cut from the default branch, or one commit on top of it."""
+        if tagged not in self._is_release:
+            graph = self.seen.graph
+            beside = graph.ancestors(tagged, without=self._default) if tagged in self._branches else {tagged}
+            self._is_release[tagged] = any(parent in self._default for oid in beside for parent in graph.parents(oid))
+        return self._is_release[tagged]
+
+    @cached_property
+    def _default(self) -> Set[Oid]:
+        tip = self._heads.get(self.seen.advertisement.head or "")
+        return self.seen.graph.ancestors(*([tip] if tip else []))
+
+    @cached_property
+    def _branches(self) -> Set[Oid]:
+        return self.seen.graph.reached(self._heads.values())
+
+
+def _reachability(pin: Pin, seen: Observation, keepers: _Keepers) -> Reachability:
     position = seen.positions.get(pin.id)
     if position is None:
         return Reachability(cls=ReachabilityClass.UNKNOWN, detail="nobody looked it up")
@@ -23,17 +96,11 @@ def reachability(pin: Pin, seen: Observation, tracked: Iterable[str] = ()) -> Re
         return Reachability(cls=ReachabilityClass.UNKNOWN, detail=f"the short id may mean {names}")
     if position.commit is None:
         return _without_commit(pin, seen)
-    held = _held(position.commit, seen, tracked)
+    held = _held(position.commit, keepers)
     if held is None and position.unasked:
         detail = f"no branch and no tag holds it, and proposals could not be asked for: {position.unasked}"
         return Reachability(cls=ReachabilityClass.UNKNOWN, detail=detail)
-    return held or _lost(position.commit, seen, is_served=position.is_served)
-
-
-def holders(commit: Oid, refs: Iterable[Ref], graph: Graph) -> tuple[Ref, ...]:
-    """Return the refs whose peeled tips reach the commit."""
-    above = graph.descendants(commit)
-    return tuple(ref for ref in refs if ref.commit in above)
+    return held or _lost(position.commit, keepers, is_served=position.is_served)
 
 
 def _without_commit(pin: Pin, seen: Observation) -> Reachability:
@@ -54,17 +121,16 @@ def _without_commit(pin: Pin, seen: Observation) -> Reachability:
     return Reachability(cls=ReachabilityClass.GONE, detail=detail)
 
 
-def _held(commit: Oid, seen: Observation, tracked: Iterable[str]) -> Reachability | None:
+def _held(commit: Oid, keepers: _Keepers) -> Reachability | None:
     """Return the class by which an advertised ref holds the commit, or None."""
-    graph, advertisement = seen.graph, seen.advertisement
-    holding = holders(commit, advertisement.refs, graph)
-    names = tuple(ref.name for ref in holding)
-    leading = {name if name.startswith("refs/") else f"refs/heads/{name}" for name in tracked} | {advertisement.head}
-    if following := tuple(name for name in names if name in leading):
+    leading = takewhile(lambda ref: ref.name in keepers.leading, keepers.holding.of(commit))
+    if following := tuple(ref.name for ref in leading):
         return Reachability(cls=ReachabilityClass.DEFAULT, refs=following, detail=f"on {_short(following[0])}")
+    holding = tuple(keepers.holding.of(commit))
+    names = tuple(ref.name for ref in holding)
     branches = tuple(ref for ref in holding if ref.name.startswith("refs/heads/"))
     tags = tuple(ref for ref in holding if ref.name.startswith("refs/tags/"))
-    if releases := _releases(tags, seen):
+    if releases := tuple(tag.name for tag in tags if keepers.is_release(tag.commit)):
         return Reachability(
             cls=ReachabilityClass.RELEASE_TAG, refs=releases, detail=f"in release {_short(releases[0])}"
         )
@@ -75,33 +141,20 @@ def _held(commit: Oid, seen: Observation, tracked: Iterable[str]) -> Reachabilit
     if tags:
         detail = f"only tag {_short(tags[0].name)} keeps it, and that is on no branch"
         return Reachability(cls=ReachabilityClass.TAG_OFF_LINEAGE, refs=names, detail=detail)
-    if pulls := holders(commit, advertisement.pulls, graph):
+    if pulls := tuple(keepers.proposing.of(commit)):
         detail = f"only the proposal {pulls[0].name} keeps it"
         return Reachability(
             cls=ReachabilityClass.PULL_ONLY,
             refs=tuple(ref.name for ref in pulls),
             detail=detail,
-            twin=next(iter(twins(commit, seen)), None),
+            twin=next(iter(keepers.twins.of(commit)), None),
         )
     return None
 
 
-def _releases(tags: Iterable[Ref], seen: Observation) -> tuple[str, ...]:
-    """Return those tags beside the default branch that are on a branch cut from it, or one commit on top of it."""
-    graph, advertisement = seen.graph, seen.advertisement
-    tips = {ref.name: ref.commit for ref in advertisement.refs if ref.name.startswith("refs/heads/")}
-    default = graph.ancestors(*(tip for name, tip in tips.items() if name == advertisement.head))
-    branches = graph.ancestors(*tips.values())
-
-    def is_release(commit: Oid) -> bool:
-        beside = graph.ancestors(commit, without=default) if commit in branches else {commit}
-        return any(default.intersection(graph.parents(oid)) for oid in beside)
-
-    return tuple(tag.name for tag in tags if is_release(tag.commit))
-
-
-def _lost(commit: Oid, seen: Observation, *, is_served: bool | None) -> Reachability:
+def _lost(commit: Oid, keepers: _Keepers, *, is_served: bool | None) -> Reachability:
     """Judge a commit that no advertised ref holds: was it ever held, and what happened?"""
+    seen = keepers.seen
     held = seen.holdings.get(commit, ())
     still = "" if is_served is None else _SERVED[is_served]
     if not held:
@@ -109,7 +162,7 @@ def _lost(commit: Oid, seen: Observation, *, is_served: bool | None) -> Reachabi
         cls = ReachabilityClass.GONE if is_served is False else ReachabilityClass.SERVED_ONLY
         return Reachability(cls=cls, detail=detail)
     last = max(held, key=lambda holding: (holding.last_seen, holding.ref.startswith("refs/heads/"), holding.ref))
-    twin = next(iter(twins(commit, seen)), None)
+    twin = next(iter(keepers.twins.of(commit)), None)
     rewritten = f"; the same change is now {twin}" if twin else ""
     until = f"{last.last_seen:%Y-%m-%d %H:%M} UTC"
     return Reachability(

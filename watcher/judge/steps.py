@@ -22,14 +22,13 @@ def step(pin: Pin, it: Destination, ground: Ground, difference: Difference, scop
     commit = ground.commit(pin)
     graph = ground.seen.graph
     gains, lacks = _concerning(pin, it.to, ground)
-    below, above = graph.ancestors(commit), graph.ancestors(it.to)
     way = _way(commit, it.to, ground)
     tip, floor = (commit, it.to) if way is Way.BACK else (it.to, commit)
     passed = landings(graph.first_parent_line(tip), floor, graph, ground.seen.commits)
     rung = Rung(
         to=it.to,
         fixes=tuple(gain.fix.id for gain in gains),
-        commits=len(above - below),
+        commits=len(graph.between(commit, it.to)),
         landings=0 if way is Way.BACK else len(passed),
         line=it.line or "",
         committed_at=it.committed_at or ground.seen.at,
@@ -48,7 +47,7 @@ def step(pin: Pin, it: Destination, ground: Ground, difference: Difference, scop
         lacks=lacks,
         loses=loses,
         passed=told,
-        back=len(below - above),
+        back=len(graph.between(it.to, commit)),
         files=dict(Counter(variant_of(path, scope) or "any" for path in shipped)),
         other_files=len(difference.paths) - len(shipped),
         version_from=package_version(difference.before),
@@ -137,7 +136,7 @@ def _backwards(commit: Oid, to: Oid, loses: tuple[Fix, ...], ground: Ground) -> 
             count = counted(len(ground.seen.graph.between(to, commit)), "commit")
             return (f"a downgrade: the target is older than what is pinned and takes back {count}", *gone)
         case Way.SIDEWAYS:
-            return (*losses(commit, to, ground.seen), *gone)
+            return (*losses(commit, to, ground.seen, ground.surveyed), *gone)
 
 
 def _beside(rung: Rung, commit: Oid, ground: Ground) -> tuple[str, ...]:

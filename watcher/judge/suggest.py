@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from watcher.judge.bump import Ladder
 from watcher.judge.contract import contract_files, package_version
-from watcher.judge.equivalents import Equivalents, held_as, twins
+from watcher.judge.equivalents import Equivalents, held_as
 from watcher.judge.shipped import BY_NAME, Scope, is_shipped, variant_of
 from watcher.judge.survey import Judged, Survey
 from watcher.model import Answer, Fix, Grade, Oid, Pin, Repair, Rung, Suggestion, Verdict
@@ -109,7 +109,7 @@ def propose(
         verdicts=tuple(lacking[name] for rung in rungs for name in rung.fixes),
         fast_forward=fast_forward,
         cautions=(
-            *(() if fast_forward else losses(commit, surveyed.lines[0].tip, seen)),
+            *(() if fast_forward else losses(commit, surveyed.lines[0].tip, seen, surveyed)),
             *cheaper(target, ladder, same),
             *(it.said for it in regressions(target, commit, seen, judgement, repairs, ladder)),
         ),
@@ -149,20 +149,20 @@ def _position(commit: Oid, seen: Observation, surveyed: Survey) -> Oid | None:
     if not surveyed.lines:
         return None
     graph, tip = seen.graph, surveyed.lines[0].tip
-    landed = _landed(commit, seen, tip)
+    landed = _landed(commit, seen, surveyed, tip)
     return landed or max(graph.merge_bases(tip, commit), key=graph.generations.__getitem__, default=None)
 
 
-def _landed(commit: Oid, seen: Observation, tip: Oid) -> Oid | None:
+def _landed(commit: Oid, seen: Observation, surveyed: Survey, tip: Oid) -> Oid | None:
     """Return the first commit of a line that is a pinned commit under another id, or None."""
-    line = set(seen.graph.first_parent_line(tip))
-    return next(iter(seen.graph.oldest_first(twin for twin in twins(commit, seen) if twin in line)), None)
+    on_line = seen.graph.holders(surveyed.twins.of(commit), [tip], first_parent=True)
+    return next(iter(seen.graph.oldest_first(twin for twin, held in on_line.items() if held)), None)
 
 
-def losses(commit: Oid, tip: Oid, seen: Observation) -> tuple[str, ...]:
+def losses(commit: Oid, tip: Oid, seen: Observation, surveyed: Survey) -> tuple[str, ...]:
     """Say what becomes of a pin's own commits by a move to a line's commit that is no fast-forward."""
     graph = seen.graph
-    if landed := _landed(commit, seen, tip):
+    if landed := _landed(commit, seen, surveyed, tip):
         return (f"not a fast-forward: the pin's own work landed as {landed[:12]}",)
     lost = graph.oldest_first(graph.between(tip, commit))
     names = ", ".join(

@@ -1,16 +1,20 @@
 """What of an upstream's history must be looked at for its pins, and what does each pin make of each fix?"""
 
-from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Set
+from dataclasses import dataclass, field
+from functools import lru_cache
 
-from watcher.judge.affected import Pinned, numbered, verdict
+from watcher.judge.affected import Numbered, Pinned, numbered, verdict
 from watcher.judge.changes import landings
-from watcher.judge.equivalents import Equivalents, Index, equivalents, held_as
+from watcher.judge.equivalents import Equivalents, Index, Twins, equivalents, held_as
 from watcher.judge.fixes import judge_fix
-from watcher.judge.lines import Line, followed_lines, own_line, published_lines
+from watcher.judge.lines import Line, followed_lines, own_lines, published_lines
 from watcher.judge.shipped import BY_NAME, Scope
 from watcher.model import Change, Fix, Oid, Pin, Repair, Verdict
 from watcher.observation import Materials, Observation
+
+_SHARED = 64
+"""For so many pinned commits what they ship is kept at hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +29,8 @@ class Survey:
     """Pinned commit → the line it belongs to, for those that are on one."""
     changes: tuple[Change, ...]
     """What landed after the bound on the tracked lines and on the pins' own, oldest first on each."""
+    twins: Twins = field(compare=False, repr=False)
+    """Finds pinned commits under other ids."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,16 +48,15 @@ def survey(seen: Observation, pins: Iterable[Pin], tracked: tuple[str, ...] = ()
     graph, advertisement = seen.graph, seen.advertisement
     pinned = sorted({commit for pin in pins if (commit := seen.commit_of(pin)) and commit in graph})
     lines = published_lines(advertisement, graph, tracked)
-    found = {commit: own_line(commit, advertisement, graph, tracked) for commit in pinned}
-    own = {commit: line for commit, line in found.items() if line is not None}
+    own = own_lines(pinned, advertisement, graph, tracked)
     leading = followed_lines(advertisement, graph, tracked) if pinned else ()
     followed = {line.name: line for line in (*leading, *own.values())}
-    changes = {
-        change.landing: change
-        for line in followed.values()
-        for change in landings(graph.first_parent_line(line.tip), seen.bound, graph, seen.commits)
-    }
-    return Survey(pinned=tuple(pinned), lines=lines, own=own, changes=tuple(changes.values()))
+    changes: dict[Oid, Change] = {}
+    for line in followed.values():
+        # Lines share what is older than their branching off.
+        landed = landings(graph.first_parent_line(line.tip), seen.bound, graph, seen.commits, changes)
+        changes |= {change.landing: change for change in landed}
+    return Survey(pinned=tuple(pinned), lines=lines, own=own, changes=tuple(changes.values()), twins=Twins(seen))
 
 
 def candidates(seen: Observation, surveyed: Survey, materials: Materials, scope: Scope = BY_NAME) -> tuple[Change, ...]:
@@ -109,8 +114,9 @@ def judged(
         and not held_as(same[name], dismissed.__contains__)
     }
     verdicts = {}
+    shipped = _Shipped(seen, materials)
     for pin in pins:
-        pinned = _pinned(pin, seen, materials, scope)
+        pinned = shipped.by(pin, scope)
         if pinned is None:
             continue
         said = {
@@ -121,14 +127,31 @@ def judged(
     return Judged(fixes=standing, same=same, verdicts=verdicts)
 
 
-def _pinned(pin: Pin, seen: Observation, materials: Materials, scope: Scope) -> Pinned | None:
-    commit = seen.commit_of(pin)
-    if commit is None or commit not in seen.graph:
-        return None
-    return Pinned(
-        ancestors=frozenset(seen.graph.ancestors(commit)),
-        variant=pin.variant,
-        scope=scope,
-        paths=materials.trees.get(commit, frozenset()),
-        texts={path: numbered(lines) for (at, path), lines in materials.texts.items() if at == commit},
-    )
+class _Shipped:
+    """What pinned commits ship; several pins of one commit share it."""
+
+    def __init__(self, seen: Observation, materials: Materials) -> None:
+        self._seen = seen
+        self._trees = materials.trees
+        self._texts: dict[Oid, dict[str, tuple[str, ...]]] = {}
+        for (commit, path), lines in materials.texts.items():
+            self._texts.setdefault(commit, {})[path] = lines
+        self._of = lru_cache(_SHARED)(self._read)
+
+    def by(self, pin: Pin, scope: Scope) -> Pinned | None:
+        """Return what a pin ships, or None where its commit is not held."""
+        commit = self._seen.commit_of(pin)
+        if commit is None or commit not in self._seen.graph:
+            return None
+        ancestors, texts = self._of(commit)
+        return Pinned(
+            ancestors=ancestors,
+            variant=pin.variant,
+            scope=scope,
+            paths=self._trees.get(commit, frozenset()),
+            texts=texts,
+        )
+
+    def _read(self, commit: Oid) -> tuple[Set[Oid], Mapping[str, Numbered]]:
+        texts = {path: numbered(lines) for path, lines in self._texts.get(commit, {}).items()}
+        return self._seen.graph.ancestors(commit), texts

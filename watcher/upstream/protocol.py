@@ -17,8 +17,8 @@ _SERVICE = b"# service=git-upload-pack\n"
 _NAME = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock(?:/|$)|/\.|/$|\.$))refs/[^\x00-\x20\x7f~^:?*\[]+", re.DOTALL)
 _LENGTH = re.compile(rb"[0-9a-fA-F]{4}")
 _DIGITS = {"sha1": 40, "sha256": 64}
-
-
+_READING = 1
+"""Changes when the same bytes are to be read in another way."""
 _WANTS_BY_ID = {"allow-any-sha1-in-want", "allow-reachable-sha1-in-want"}
 
 
@@ -158,8 +158,17 @@ def read_ls_remote(printed: bytes) -> Seen:
     return Seen(refs=refs, head=head, object_format=object_format)
 
 
-def advertisement(seen: Seen, prefixes: Iterable[str], moved_to: str | None) -> Advertisement:
-    """Return the value: those refs that were asked for, sorted, with their digest.
+def reply(body: bytes, prefixes: Iterable[str], server: Seen | None) -> str:
+    """Return what is equal only for the same bytes from the same server (None: of the older protocol), asked the same.
+
+    It is had without reading what the bytes say.
+    """
+    told = None if server is None else (server.object_format, server.filters)
+    return hashlib.sha256(f"{_READING} {told} {tuple(prefixes)}\n".encode() + body).hexdigest()
+
+
+def advertisement(seen: Seen, prefixes: Iterable[str], moved_to: str | None, said: str = "") -> Advertisement:
+    """Return the value: those refs that were asked for, sorted, with their digest; `said` is their `reply`.
 
     A prefix that ends in `/` stands for all below it, any other for the one ref of that name: servers take
     `refs/heads/main` for the beginning of `refs/heads/main2` as well.
@@ -176,6 +185,7 @@ def advertisement(seen: Seen, prefixes: Iterable[str], moved_to: str | None) -> 
         object_format=seen.object_format,
         filters=seen.filters,
         moved_to=moved_to,
+        reply=said,
     )
 
 

@@ -1,26 +1,32 @@
 """Ask upstreams which refs they advertise now.
 
-Over http(s) this is git's protocol version 2, `ls-refs` with ref prefixes, straight through httpx: a few hundred
+Over http(s) this is git's protocol version 2, `ls-refs` with ref prefixes, on kept connections: a few hundred
 bytes and no process. Servers that know only the older protocol are read as well; other schemes go through git.
 Whatever goes wrong is a value: what could not be read is `Unobserved`, never "there are no refs".
 """
 
 import asyncio
+import os
 import ssl
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from urllib.request import getproxies
 
+import certifi
 import httpx
 import stamina
 
 from watcher import address
 from watcher.errors import GitError
-from watcher.model import Advertisement, Ref, Unobserved
+from watcher.model import Advertisement, Handshake, Ref, Same, Unobserved
 from watcher.upstream import protocol
 from watcher.upstream.git import Git, checked_address, masked
 from watcher.upstream.protocol import Malformed, Seen
+from watcher.upstream.request import AGENT, Client, Reply, Sender, Trouble, ask
+from watcher.upstream.tls import Resuming
+from watcher.upstream.wire import Wire
 
 stamina.instrumentation.set_on_retry_hooks(())  # a retry is told by what came of it, not by a line of its own
 HEADS_AND_TAGS = ("refs/heads/", "refs/tags/")
@@ -29,12 +35,8 @@ PULLS = ("refs/pull/", "refs/merge-requests/")
 _HOPS = 5
 _LONGEST_WAIT = 20.0
 """Seconds: a server that asks for a longer pause is left alone until the next pass."""
-_AGENT = "watcher"
-_LAST_PORT = 65535
-_PERMANENT = frozenset({301, 308})
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_MISSING = frozenset({404, 410})
-_SECRETS = ("Authorization", "Cookie", "Private-Token")
+_TRUSTED_INSTEAD = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+"""OpenSSL's own variables: whoever sets one says whom to trust."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,32 +55,13 @@ class Manner:
     """Whether `file:` addresses may be asked."""
 
 
-class _Trouble(Exception):  # noqa: N818 - never leaves this module: it becomes `Unobserved`
-    """We could not look, for this reason."""
+@dataclass(slots=True, kw_only=True)
+class _Host:
+    """What is still to be asked of one host."""
 
-    def __init__(
-        self, reason: str, *, missing: bool = False, retry_after: float | None = None, again: bool = False
-    ) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.missing = missing
-        self.retry_after = retry_after
-        self.again = again
-
-    def value(self, upstream: str) -> Unobserved:
-        """Return what the rest of the program is told."""
-        return Unobserved(upstream=upstream, reason=self.reason, missing=self.missing, retry_after=self.retry_after)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reply:
-    """One whole answer, after redirects."""
-
-    url: httpx.URL
-    content_type: str
-    body: bytes
-    moved: bool
-    """There were redirects, every one of them permanent."""
+    waiting: deque[str] = field(default_factory=deque)
+    busy: Trouble | None = None
+    """It said that we ask too often, and for how long it wants to be left alone."""
 
 
 async def advertise(
@@ -88,10 +71,17 @@ async def advertise(
 
     With `before`, an earlier answer of the same server, the handshake is left out: one request instead of two.
     """
+    # What it said then may have been the answer to another question.
+    known = None if before is None else replace(before.handshake, reply="")
     try:
-        return await _advertise(client, url, manner, before)
-    except _Trouble as trouble:
+        said = await _advertise(Client(client), url, manner, known, is_spared=True)
+    except Trouble as trouble:
         return trouble.value(url)
+    match said:
+        case Same():
+            raise AssertionError("unreachable: nothing is the same as what is not known")
+        case _:
+            return said
 
 
 async def pull_refs(
@@ -119,60 +109,121 @@ async def poll(
 
     `before` holds earlier answers, which spare the handshake. `done` hears of each upstream when it is finished.
     """
-    results: dict[str, Advertisement | Unobserved] = {}
-    queues: dict[str, list[str]] = {}
+    earlier = before or {}
+    known = {upstream: it.handshake for upstream, it in earlier.items()}
+    seen = await news(addresses, known, manner, per_host=per_host, total=total, context=context, done=done)
+    return {name: replace(earlier[name], pulls=()) if isinstance(it, Same) else it for name, it in seen.items()}
+
+
+async def news(
+    addresses: Mapping[str, str],
+    known: Mapping[str, Handshake],
+    manner: Manner = Manner(),
+    *,
+    per_host: int = 16,
+    total: int = 64,
+    context: ssl.SSLContext | None = None,
+    done: Callable[[str], None] | None = None,
+) -> dict[str, Advertisement | Same | Unobserved]:
+    """Look at every upstream as `poll` does, and read only the answers that differ from the last one.
+
+    `known` holds the handshakes of the last answers: of an upstream that said the same again nothing else is needed.
+    """
+    results: dict[str, Advertisement | Same | Unobserved] = {}
+    hosts: dict[str, _Host] = {}
     for upstream, url in addresses.items():
-        queues.setdefault(address.host(url), []).append(upstream)
-    context = context or trust()
-    places = asyncio.Semaphore(total)
+        hosts.setdefault(address.host(url), _Host()).waiting.append(upstream)
+    # A host has as many lanes as it may be asked at once.
+    lanes = deque(host for host in hosts.values() for _ in range(min(per_host, len(host.waiting))))
 
-    async def work(queue: list[str]) -> None:
-        """Take one upstream after the other from a host's queue."""
+    async def work(context: ssl.SSLContext) -> None:
+        """Take one lane after the other, and on it one upstream after the other."""
         # A client of its own for each worker: one shared pool gets slower with every connection in it.
-        limits = httpx.Limits(max_connections=1, max_keepalive_connections=1)
-        async with places, httpx.AsyncClient(verify=context, limits=limits) as client:
-            while queue:
-                upstream = queue.pop(0)
-                known = (before or {}).get(upstream)
-                results[upstream] = await _patiently(client, upstream, addresses[upstream], manner, known)
-                if done:
-                    done(upstream)
+        async with connected(context) as sender:
+            while lanes:
+                host = lanes.popleft()
+                while host.waiting:
+                    name = host.waiting.popleft()
+                    results[name] = await _asked(sender, host, name, addresses[name], manner, known.get(name))
+                    if done:
+                        done(name)
 
-    async with asyncio.TaskGroup() as group:
-        for queue in queues.values():
-            for _ in range(min(per_host, total, len(queue))):
-                group.create_task(work(queue))
+    if lanes:
+        context = context or trust()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(total, len(lanes))):
+                group.create_task(work(context))
     return {upstream: results[upstream] for upstream in addresses}
+
+
+@asynccontextmanager
+async def connected(context: ssl.SSLContext) -> AsyncIterator[Sender]:
+    """Give what sends requests one after the other, over one connection."""
+    # Once the environment names a proxy, httpx is left to tell which hosts are asked through it, and to do so.
+    if any(getproxies().get(scheme) for scheme in ("http", "https", "all")):
+        limits = httpx.Limits(max_connections=1, max_keepalive_connections=1)
+        async with httpx.AsyncClient(verify=context, limits=limits) as client:
+            yield Client(client)
+        return
+    wire = Wire(context)
+    try:
+        yield wire
+    finally:
+        await wire.close()
 
 
 def trust() -> ssl.SSLContext:
     """Return a TLS context that trusts what the system trusts; making one takes long, so it is shared."""
-    context = httpx.create_ssl_context()
+    context = Resuming(ssl.PROTOCOL_TLS_CLIENT)
     context.load_default_certs()
+    if not any(os.environ.get(name) for name in _TRUSTED_INSTEAD):
+        context.load_verify_locations(certifi.where())
     return context
 
 
-async def _patiently(
-    client: httpx.AsyncClient, upstream: str, url: str, manner: Manner, before: Advertisement | None
-) -> Advertisement | Unobserved:
-    """Look at one upstream; try again where the trouble may pass."""
+async def _asked(
+    sender: Sender, host: _Host, upstream: str, url: str, manner: Manner, known: Handshake | None
+) -> Advertisement | Same | Unobserved:
+    """Look at one upstream; a host that wants to be left alone is not asked."""
+    if host.busy:
+        return host.busy.value(upstream)
     try:
-        async for attempt in stamina.retry_context(
-            _pause, attempts=manner.tries, timeout=None, wait_initial=0.5, wait_max=5.0
-        ):
-            with attempt:
-                if url.startswith(("http://", "https://")):
-                    # A server that fails without a handshake may do well with one.
-                    return await _advertise(client, url, manner, before if attempt.num == 1 else None)
-                return await asyncio.to_thread(_ls_remote, url, manner)
-    except _Trouble as trouble:
+        return await _patiently(sender, url, manner, known)
+    except Trouble as trouble:
+        if trouble.is_busy and (trouble.retry_after or 0) > _LONGEST_WAIT:
+            host.busy = trouble
         return trouble.value(upstream)
+
+
+async def _patiently(sender: Sender, url: str, manner: Manner, known: Handshake | None) -> Advertisement | Same:
+    """Look at one upstream; try again where the trouble may pass; raise Trouble."""
+    try:
+        return await _once(sender, url, manner, known, is_spared=True)
+    except Trouble as trouble:
+        first = trouble
+    async for attempt in stamina.retry_context(
+        _pause, attempts=manner.tries, timeout=None, wait_initial=0.5, wait_max=5.0
+    ):
+        with attempt:
+            if attempt.num == 1:
+                raise first  # Most looks end above: they are spared what retries need, a fifth of what a look costs.
+            # A server that fails without a handshake may do well with one.
+            return await _once(sender, url, manner, known, is_spared=False)
     raise AssertionError("unreachable: the loop ends by an answer or by an error")
+
+
+async def _once(
+    sender: Sender, url: str, manner: Manner, known: Handshake | None, *, is_spared: bool
+) -> Advertisement | Same:
+    """Look once, in the way that the address asks for; raise Trouble."""
+    if url.startswith(("http://", "https://")):
+        return await _advertise(sender, url, manner, known, is_spared=is_spared)
+    return await asyncio.to_thread(_ls_remote, url, manner)
 
 
 def _pause(error: Exception) -> bool | float:
     """Return whether to try again, or after how many seconds."""
-    if not isinstance(error, _Trouble) or not error.again:
+    if not isinstance(error, Trouble) or not error.again:
         return False
     if error.retry_after is None:
         return True
@@ -180,7 +231,7 @@ def _pause(error: Exception) -> bool | float:
 
 
 def _ls_remote(url: str, manner: Manner) -> Advertisement:
-    """Look once at an ssh, git or file address, through the git program; raise _Trouble."""
+    """Look once at an ssh, git or file address, through the git program; raise Trouble."""
     try:
         checked = checked_address(url, local=manner.local)
         # No patterns: with them git leaves the peeled tags out.
@@ -189,204 +240,93 @@ def _ls_remote(url: str, manner: Manner) -> Advertisement:
     except GitError as error:
         text = str(error).lower()
         missing = "not found" in text or "does not appear to be a git repository" in text
-        raise _Trouble(str(error), missing=missing, again=error.retryable) from error
+        raise Trouble(str(error), missing=missing, again=error.retryable) from error
     except Malformed as error:
-        raise _Trouble(f"git's list of refs cannot be read: {error}") from error
+        raise Trouble(f"git's list of refs cannot be read: {error}") from error
 
 
 # --- over http(s) ----------------------------------------------------------------------------------------------------
 
 
 async def _advertise(
-    client: httpx.AsyncClient, url: str, manner: Manner, before: Advertisement | None
-) -> Advertisement:
-    """Look once; raise _Trouble."""
+    sender: Sender, url: str, manner: Manner, known: Handshake | None, *, is_spared: bool
+) -> Advertisement | Same:
+    """Look once; raise Trouble. The handshake with a server that is known is left out, if it may be spared."""
     if reason := address.refusal(url):
-        raise _Trouble(f"the address is refused: {reason}")
+        raise Trouble(f"the address is refused: {reason}")
     try:
         async with asyncio.timeout(manner.seconds):
-            return await _converse(client, httpx.URL(url.rstrip("/")), manner, before)
+            return await _converse(sender, url.rstrip("/"), manner, known, is_spared=is_spared)
     except TimeoutError:
-        raise _Trouble(f"no answer within {manner.seconds:g} s", again=True) from None
+        raise Trouble(f"no answer within {manner.seconds:g} s", again=True) from None
     except (httpx.InvalidURL, UnicodeError) as error:
         # Also where a redirect led; a host that is no valid international name is a UnicodeError.
-        raise _Trouble(f"the address cannot be used: {masked(str(error))[:200]}") from error
+        raise Trouble(f"the address cannot be used: {masked(str(error))[:200]}") from error
     except Malformed as error:
         if error.is_told:
-            raise _Trouble(f"the server says: {error}", missing="not found" in str(error).lower()) from error
+            raise Trouble(f"the server says: {error}", missing="not found" in str(error).lower()) from error
         # Most often a reply that was cut: another try may bring all of it.
-        raise _Trouble(f"the reply is not git's protocol: {error}", again=True) from error
+        raise Trouble(f"the reply is not git's protocol: {error}", again=True) from error
 
 
 async def _converse(
-    client: httpx.AsyncClient, base: httpx.URL, manner: Manner, before: Advertisement | None
-) -> Advertisement:
+    sender: Sender, base: str, manner: Manner, known: Handshake | None, *, is_spared: bool
+) -> Advertisement | Same:
     """Ask by protocol version 2, or read the older advertisement that came instead."""
-    if before is not None and before.moved_to is None:
-        known = Seen(refs={}, object_format=before.object_format, filters=before.filters)
+    if is_spared and known is not None and known.moved_to is None:
+        server = Seen(refs={}, object_format=known.object_format, filters=known.filters)
         try:
-            seen = await _ls_refs(client, base, manner, known, home=base)
-            return protocol.advertisement(seen, manner.prefixes, None)
-        except _Trouble as trouble:
+            return _told(await _ls_refs(sender, base, manner, server), server, manner, None, known)
+        except Trouble as trouble:
             if trouble.again:
                 raise
         except Malformed:
             pass  # Not the server it was: shake hands again, and tell from that answer what is wrong.
-    url = _below(base, "info/refs", "service=git-upload-pack")
-    reply = await _ask(client, url, manner.largest, home=base, hops=_HOPS)
+    home = httpx.URL(base)
+    asked = httpx.URL(f"{base}/info/refs?service=git-upload-pack")
+    reply = await ask(sender, asked, manner.largest, home=home, hops=_HOPS)
     _require(reply, "application/x-git-upload-pack-advertisement")
     final = _base_of(reply.url)
-    moved_to = address.canonical(str(final)) if reply.moved and _place(final) != _place(base) else None
-    server = protocol.capabilities(reply.body)
-    if server is None:
-        return protocol.advertisement(protocol.read_old(reply.body), manner.prefixes, moved_to)
-    seen = await _ls_refs(client, final, manner, server, home=base)
-    return protocol.advertisement(seen, manner.prefixes, moved_to)
+    moved_to = address.canonical(str(final)) if reply.moved and _place(final) != _place(home) else None
+    speaks = protocol.capabilities(reply.body)
+    body = reply.body if speaks is None else await _ls_refs(sender, str(final), manner, speaks, home=home)
+    return _told(body, speaks, manner, moved_to, known)
 
 
-async def _ls_refs(
-    client: httpx.AsyncClient, base: httpx.URL, manner: Manner, server: Seen, *, home: httpx.URL
-) -> Seen:
-    """Ask a server of version 2 for its refs."""
-    body = protocol.ls_refs(manner.prefixes, object_format=server.object_format, agent=_AGENT)
-    reply = await _ask(client, _below(base, "git-upload-pack"), manner.largest, home=home, body=body)
+def _told(
+    body: bytes, server: Seen | None, manner: Manner, moved_to: str | None, known: Handshake | None
+) -> Advertisement | Same:
+    """Return what a server (None: of the older protocol) told of its refs; what is known already is not read again."""
+    said = protocol.reply(body, manner.prefixes, server)
+    if known is not None and (said, moved_to) == (known.reply, known.moved_to):
+        return Same(handshake=known)
+    seen = protocol.read_old(body) if server is None else protocol.read_ls_refs(body, server)
+    return protocol.advertisement(seen, manner.prefixes, moved_to, said)
+
+
+async def _ls_refs(sender: Sender, base: str, manner: Manner, server: Seen, *, home: httpx.URL | None = None) -> bytes:
+    """Ask a server of version 2 for its refs; it is at home unless it is said what is."""
+    url = httpx.URL(f"{base.rstrip('/')}/git-upload-pack")
+    body = protocol.ls_refs(manner.prefixes, object_format=server.object_format, agent=AGENT)
+    reply = await ask(sender, url, manner.largest, home=home or url, body=body)
     _require(reply, "application/x-git-upload-pack-result")
-    return protocol.read_ls_refs(reply.body, server)
+    return reply.body
 
 
-async def _ask(
-    client: httpx.AsyncClient,
-    url: httpx.URL,
-    largest: int,
-    *,
-    home: httpx.URL,
-    hops: int = 0,
-    body: bytes | None = None,
-) -> _Reply:
-    """Send one request and follow its redirects; raise _Trouble for every answer but 200.
-
-    The client's credentials are for `home` alone.
-    """
-    moved = True
-    headers = {"Git-Protocol": "version=2", "User-Agent": f"git/{_AGENT}", "Accept": "*/*"}
-    if body is not None:
-        headers["Content-Type"] = "application/x-git-upload-pack-request"
-    for hop in range(hops + 1):
-        if (url.port or 0) > _LAST_PORT:
-            raise httpx.InvalidURL("no such port")
-        request = client.build_request("GET" if body is None else "POST", url, headers=headers, content=body)
-        is_home = _origin(url) == _origin(home)
-        if not is_home:
-            for secret in _SECRETS:
-                request.headers.pop(secret, None)
-        status, told, content = await _send(client, request, largest, is_home=is_home)
-        if status == httpx.codes.OK:
-            return _Reply(url=url, content_type=told.get("Content-Type", ""), body=content, moved=moved and hop > 0)
-        if status not in _REDIRECTS:
-            raise _refusal(status, told, content)
-        moved = moved and status in _PERMANENT
-        url = _target(url, told.get("Location", ""))
-    raise _Trouble(f"redirected more than {hops} times")
-
-
-async def _send(
-    client: httpx.AsyncClient, request: httpx.Request, largest: int, *, is_home: bool
-) -> tuple[int, httpx.Headers, bytes]:
-    """Send one request and read all of the answer, up to a limit."""
-    auth = httpx.USE_CLIENT_DEFAULT if is_home else None
-    content = bytearray()
-    try:
-        response = await client.send(request, stream=True, follow_redirects=False, auth=auth)
-        try:
-            async for part in response.aiter_bytes():
-                content += part
-                if len(content) > largest:
-                    raise _Trouble(f"the answer is larger than {largest // 1024} KiB")
-        finally:
-            await response.aclose()
-    except httpx.TimeoutException:
-        raise _Trouble("the server did not answer in time", again=True) from None
-    except httpx.ConnectError as error:
-        raise _unconnected(request.url, error) from error
-    except httpx.HTTPError as error:
-        raise _Trouble(f"the connection broke: {masked(str(error)) or type(error).__name__}", again=True) from error
-    return response.status_code, response.headers, bytes(content)
-
-
-def _unconnected(url: httpx.URL, error: httpx.ConnectError) -> _Trouble:
-    """Tell TLS trouble, which stays, from a host that cannot be reached, which may pass."""
-    text = masked(str(error))
-    if "SSL" in text or "CERTIFICATE" in text:
-        return _Trouble(f"no trusted TLS connection to {url.host}: {text}")
-    return _Trouble(f"cannot connect to {url.host}: {text}", again=True)
-
-
-def _refusal(status: int, headers: httpx.Headers, body: bytes) -> _Trouble:
-    """Return what an answer other than 200 means."""
-    # A forge that does not want to tell private from gone asks for credentials, and says this in the body.
-    hidden = status == httpx.codes.UNAUTHORIZED and b"repository not found" in body[:2000].lower()
-    if status in _MISSING or hidden:
-        return _Trouble(f"there is no such repository, or it is private ({status})", missing=True)
-    retry_after = _seconds(headers.get("Retry-After", ""), datetime.now(UTC))
-    match status:
-        case httpx.codes.UNAUTHORIZED:
-            return _Trouble("the server asks for credentials (401)")
-        case httpx.codes.FORBIDDEN:
-            return _Trouble("the server refuses us (403)", retry_after=retry_after)
-        case httpx.codes.TOO_MANY_REQUESTS:
-            return _Trouble("the server says that we ask too often (429)", retry_after=retry_after, again=True)
-        case _:
-            again = status >= httpx.codes.INTERNAL_SERVER_ERROR or status == httpx.codes.REQUEST_TIMEOUT
-            return _Trouble(f"the server answered {status}", retry_after=retry_after, again=again)
-
-
-def _seconds(text: str, now: datetime) -> float | None:
-    """Return the seconds that a Retry-After header asks for, as a number or as a date."""
-    if text.isascii() and text.strip().isdigit():
-        return float(text)
-    try:
-        then = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return max(0.0, (then.replace(tzinfo=then.tzinfo or UTC) - now).total_seconds())
-
-
-def _target(url: httpx.URL, location: str) -> httpx.URL:
-    """Return where a redirect leads; refuse to leave http(s), to give up TLS, and to take credentials along."""
-    try:
-        target = url.join(location)
-    except httpx.InvalidURL:
-        raise _Trouble("redirected to no valid address") from None
-    if not location or target.scheme not in {"http", "https"} or not target.host:
-        raise _Trouble("redirected to an address that is neither http nor https: refused")
-    if url.scheme == "https" and target.scheme == "http":
-        raise _Trouble("redirected from https to http: refused")
-    return target.copy_with(userinfo=b"")
-
-
-def _require(reply: _Reply, expected: str) -> None:
+def _require(reply: Reply, expected: str) -> None:
     """Refuse pages: a login wall and a captive portal answer 200 as well."""
     found = reply.content_type.partition(";")[0].strip().lower()
     if not reply.body:
         raise Malformed("it is empty")
     if found != expected:
-        raise _Trouble(f"the server answers with {masked(found)[:60] or 'no content type'}, which is not git's")
-
-
-def _below(base: httpx.URL, path: str, query: str = "") -> httpx.URL:
-    """Return an address below a repository's."""
-    return base.copy_with(path=f"{base.path.rstrip('/')}/{path}", query=query.encode() or None)
+        raise Trouble(f"the server answers with {masked(found)[:60] or 'no content type'}, which is not git's")
 
 
 def _base_of(url: httpx.URL) -> httpx.URL:
     """Return the repository's address when its `info/refs` was found at `url`."""
     if not url.path.endswith("/info/refs"):
-        raise _Trouble("redirected to a page that is no repository")
+        raise Trouble("redirected to a page that is no repository")
     return url.copy_with(path=url.path.removesuffix("/info/refs") or "/", query=None)
-
-
-def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
-    return url.scheme, url.host, url.port
 
 
 def _place(url: httpx.URL) -> tuple[str, int | None, str]:
