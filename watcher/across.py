@@ -4,7 +4,9 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from watcher.assess import LOST, Assessment
+from watcher.assess import LOST
+from watcher.conclude import Dependency
+from watcher.conclusion import Conclusion
 from watcher.config import Settings
 from watcher.downstreams import Found
 from watcher.due import observable
@@ -12,7 +14,6 @@ from watcher.findings import landing_of
 from watcher.judge import concerns as wrong
 from watcher.judge import drift as drifting
 from watcher.judge import offers
-from watcher.judge.suggest import ladder_for, wanted
 from watcher.model import (
     Concern,
     Drift,
@@ -36,13 +37,19 @@ from watcher.pins.refkind import bare_ref
 from watcher.upstreams import Looked
 
 
-def drifts(settings: Settings, pins: Iterable[Pin], looked: Looked) -> tuple[Drift, ...]:
-    """Return how every dependency that is pinned for two variants or more stands."""
+def dependencies(settings: Settings, pins: Iterable[Pin]) -> tuple[Dependency, ...]:
+    """Return every dependency that is pinned for two variants or more, by name."""
     found = drifting.groups(pins, settings.relatives)
     return tuple(
-        _drift(settings, name, variants, looked)
+        Dependency(name=name, variants=variants, policy=settings.drift_policy(name))
         for name, variants in sorted(found.items())
-        if not any(_is_left_out(pin, looked) for pin in variants.values())
+    )
+
+
+def drifts(known: Iterable[Dependency], looked: Looked) -> tuple[Drift, ...]:
+    """Return how every dependency stands, but for those of which nothing was due in this pass."""
+    return tuple(
+        _drift(it, looked) for it in known if not any(_is_left_out(pin, looked) for pin in it.variants.values())
     )
 
 
@@ -51,35 +58,21 @@ def _is_left_out(pin: Pin, looked: Looked) -> bool:
     return pin.upstream in observable([pin]) and pin.upstream not in looked
 
 
-def _drift(settings: Settings, name: str, variants: Mapping[str, Pin], looked: Looked) -> Drift:
-    stands = {variant: _stand(pin, looked) for variant, pin in variants.items()}
-    upstreams = {pin.upstream for pin in variants.values()}
-    assessment = looked.assessments.get(upstreams.pop() or "") if len(upstreams) == 1 else None
-    align = _align(stands, assessment) if assessment else {}
-    graph = assessment.seen.graph if assessment else None
-    return drifting.drift(name, stands, graph, align, settings.drift_policy(name))
+def _drift(dependency: Dependency, looked: Looked) -> Drift:
+    """Return how a dependency stands; across repositories, or unobserved, there is no history to compare."""
+    conclusion = looked.conclusions.get(dependency.upstream or "")
+    for drift in conclusion.drifts if conclusion else ():
+        if drift.name == dependency.name:
+            return drift
+    stands = {
+        variant: drifting.Stand(pin=pin, commit=_commit(pin, looked)) for variant, pin in dependency.variants.items()
+    }
+    return drifting.drift(dependency.name, stands, None, {}, dependency.policy)
 
 
-def _stand(pin: Pin, looked: Looked) -> drifting.Stand:
-    assessment = looked.assessments.get(pin.upstream or "")
-    if assessment is None:
-        return drifting.Stand(pin=pin, commit=None)
-    verdicts = assessment.judgement.verdicts.get(pin.id, {})
-    return drifting.Stand(pin=pin, commit=assessment.seen.commit_of(pin), verdicts=verdicts)
-
-
-def _align(stands: Mapping[str, drifting.Stand], assessment: Assessment) -> dict[str, Oid]:
-    """Return variant → the smallest commit with every fix that it lacks and another variant has."""
-    found = {}
-    for variant, names in drifting.lacking(stands).items():
-        commit = stands[variant].commit
-        if commit is None or not names or stands[variant].pin.ref_kind.is_floating:
-            continue
-        ladder = ladder_for(commit, assessment.seen, assessment.surveyed)
-        rung = ladder.minimal([assessment.judgement.same[name] for name in names])
-        if rung is not None:
-            found[variant] = rung.to
-    return found
+def _commit(pin: Pin, looked: Looked) -> Oid | None:
+    conclusion = looked.conclusions.get(pin.upstream or "")
+    return conclusion.commits.get(pin.id) if conclusion else None
 
 
 def concerns(
@@ -94,8 +87,8 @@ def concerns(
     pins = {pin.id: pin for pin in found.pins}
     fixes = _all_fixes(looked)
     raised = [
-        *(concern for pin in found.pins if not _is_left_out(pin, looked) for concern in _of_pin(pin, looked)),
-        *(concern for it in looked.assessments.values() for concern in wrong.of_refs(_pins_of(it, found), it.seen)),
+        *(concern for pin in found.pins for concern in _of_unjudged(pin, looked)),
+        *(concern for it in looked.conclusions.values() for concern in it.concerns),
         *(concern for drift in drifted for concern in offers.of_drift(drift, pins, fixes, settings.pages)),
         *(concern for upstream, had in patience.items() for concern in _of_failure(settings, upstream, had, now)),
     ]
@@ -112,10 +105,13 @@ def _located(
     pins = {pin.id: pin for pin in found.pins}
     places = {pin.id: _place(settings, pin, reading, found) for reading in found.readings for pin in reading.pins}
     members = {f"{Kind.VARIANT_DRIFT}:{drift.name}": drift.pins for drift in drifted}
+    of_upstream: dict[str | None, list[Pin]] = {}
+    for pin in found.pins:
+        of_upstream.setdefault(pin.upstream, []).append(pin)
 
     def located(concern: Concern) -> Concern:
         mine = (concern.pin,) if concern.pin else members.get(concern.key, ())
-        meant = [pins[name] for name in mine] or [pin for pin in found.pins if pin.upstream == concern.upstream]
+        meant = [pins[name] for name in mine] or of_upstream.get(concern.upstream, [])
         return replace(
             concern,
             dependency=meant[0].name if meant else (concern.upstream or "").rsplit("/", 1)[-1],
@@ -136,8 +132,7 @@ def _place(settings: Settings, pin: Pin, reading: Reading, found: Found) -> Plac
 
 
 def _compare(settings: Settings, pin: Pin, target: Oid, looked: Looked) -> str | None:
-    assessment = looked.assessments.get(pin.upstream or "")
-    commit = assessment.seen.commit_of(pin) if assessment else None
+    commit = _commit(pin, looked)
     return settings.pages(pin.upstream).compare(commit, target) if commit else None
 
 
@@ -159,9 +154,9 @@ def reasons(
                 return _moved_words(it), it.url
         if landing_of(concern) in dismissed.get(concern.upstream or "", ()):
             return "not a fix", None
-        assessment = looked.assessments.get(concern.upstream or "")
-        reach = assessment.reachability.get(concern.pin or "") if assessment else None
-        if assessment and _is_about_lost(concern, assessment):
+        conclusion = looked.conclusions.get(concern.upstream or "")
+        reach = conclusion.reachability.get(concern.pin or "") if conclusion else None
+        if conclusion and _is_about_lost(concern, conclusion):
             return "a pin of it is reachable from nothing now, and is not judged until it is moved", None
         if reach and concern.kind in {Kind.PIN_UNREACHABLE, Kind.PIN_ABSENT, Kind.PIN_ON_PULL_ONLY}:
             return f"it is reachable again: {reach.detail}", None
@@ -170,9 +165,9 @@ def reasons(
     return reason
 
 
-def _is_about_lost(concern: Concern, assessment: Assessment) -> bool:
+def _is_about_lost(concern: Concern, conclusion: Conclusion) -> bool:
     """Answer whether nothing is said of fixes any more only because a pin was lost."""
-    lost = {name for name, said in assessment.reachability.items() if said.cls in LOST}
+    lost = {name for name, said in conclusion.reachability.items() if said.cls in LOST}
     match concern.kind:
         case Kind.FIX_AVAILABLE:
             return concern.pin in lost
@@ -193,17 +188,12 @@ def _short(ref: str | None) -> str:
     return "the default branch" if ref is None else ref[:12] if is_oid(ref) else ref
 
 
-def _of_pin(pin: Pin, looked: Looked) -> list[Concern]:
-    assessment = looked.assessments.get(pin.upstream or "")
-    if assessment is None:
-        return wrong.of_manifest(pin)
-    seen, reach = assessment.seen, assessment.reachability[pin.id]
-    lacking = offers.of_fixes(pin, assessment.judgement, assessment.single.get(pin.id, {}), seen)
-    return [*wrong.of_pin(pin, reach, seen), *lacking]
-
-
-def _pins_of(assessment: Assessment, found: Found) -> tuple[Pin, ...]:
-    return tuple(pin for pin in found.pins if pin.upstream == assessment.seen.upstream)
+def _of_unjudged(pin: Pin, looked: Looked) -> list[Concern]:
+    """Return what the manifest alone tells of a pin whose upstream could not be observed, or is not known."""
+    conclusion = looked.conclusions.get(pin.upstream or "")
+    if _is_left_out(pin, looked) or (conclusion and pin.id in conclusion.reachability):
+        return []
+    return wrong.of_manifest(pin)
 
 
 def _of_failure(settings: Settings, upstream: str, had: Patience, now: datetime) -> list[Concern]:
@@ -228,17 +218,17 @@ def unknowns(found: Found, looked: Looked) -> Callable[[Concern], bool]:
     there = {pin.id for pin in found.pins}
     unjudged = {
         name
-        for it in looked.assessments.values()
+        for it in looked.conclusions.values()
         for name, said in it.reachability.items()
         if said.cls is ReachabilityClass.UNKNOWN
     }
-    withheld = {name for name, it in looked.assessments.items() if wrong.is_withheld(it.seen)}
+    withheld = {name for name, it in looked.conclusions.items() if it.is_withheld}
     watched = observable(found.pins)
     unread = tuple(f"{name}:" for name in found.unread)
 
     def unknown(concern: Concern) -> bool:
         if concern.pin is None and found.unread:
-            return concern.kind is Kind.VARIANT_DRIFT or concern.upstream not in looked.assessments
+            return concern.kind is Kind.VARIANT_DRIFT or concern.upstream not in looked.conclusions
         if concern.pin is not None and concern.pin not in there:
             return concern.pin.startswith(unread)
         if concern.upstream in watched and concern.upstream not in looked:
@@ -291,41 +281,25 @@ def outcome(
     is_first: bool,
 ) -> Pass:
     """Return everything that the pass found, for the reports."""
-    reach = {name: said for it in looked.assessments.values() for name, said in it.reachability.items()}
+    reach = {name: said for it in looked.conclusions.values() for name, said in it.reachability.items()}
     silent = Reachability(cls=ReachabilityClass.UNKNOWN, detail="the upstream was not observed")
-    commits = {
-        pin.id: commit
-        for pin in found.pins
-        if (it := looked.assessments.get(pin.upstream or "")) and (commit := it.seen.commit_of(pin))
-    }
-    suggestions = tuple(made for it in looked.assessments.values() for made in it.suggestions)
+    commits = {name: commit for it in looked.conclusions.values() for name, commit in it.commits.items()}
     return Pass(
         at=now,
         pins=found.pins,
         commits=commits,
         reachability={pin.id: reach.get(pin.id, silent) for pin in found.pins},
-        fixes=_concerning(found, looked, drifted),
-        suggestions=suggestions,
+        fixes=tuple(fix for _, fix in sorted(_all_fixes(looked).items())),
+        suggestions=tuple(made for it in looked.conclusions.values() for made in it.suggestions),
         drift=drifted,
         findings=tuple(finding for finding in known if finding.state is not State.RESOLVED),
         events=events,
         unobserved=(*found.unobserved, *looked.unobserved.values()),
-        observed=frozenset(looked.assessments),
+        observed=frozenset(looked.conclusions),
         warnings=(*found.warnings, *looked.troubles),
         is_first=is_first,
     )
 
 
-def _concerning(found: Found, looked: Looked, drifted: Iterable[Drift]) -> tuple[Fix, ...]:
-    """Return the fixes that a pin lacks, and those that one variant has over another."""
-    fixes = _all_fixes(looked)
-    names = {name for drift in drifted for lacks in drift.lacks.values() for name in lacks}
-    for pin in found.pins:
-        assessment = looked.assessments.get(pin.upstream or "")
-        if assessment is not None and not pin.ref_kind.is_floating:
-            names |= set(wanted(pin, assessment.judgement))
-    return tuple(fixes[name] for name in sorted(names))
-
-
 def _all_fixes(looked: Looked) -> dict[str, Fix]:
-    return {name: fix for it in looked.assessments.values() for name, fix in it.judgement.fixes.items()}
+    return {name: fix for it in looked.conclusions.values() for name, fix in it.fixes.items()}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from watcher import materials
 from watcher.judge.contract import VERSION_FILES
-from watcher.judge.reachability import reachability
+from watcher.judge.reachability import reachabilities
 from watcher.judge.shipped import BY_NAME, Scope, is_shipped
 from watcher.judge.suggest import Cost, Proposal, ladder_for, propose, suggestion, wanted
 from watcher.judge.survey import Judged, Survey, candidates, judged, survey
@@ -66,9 +66,10 @@ def assess(
     `discussed` returns what a forge tells of changes, as far as it is known or can be asked.
     """
     mine = tuple(pins)
-    reach = {pin.id: reachability(pin, seen, tracked) for pin in mine}
+    reach = reachabilities(mine, seen, tracked)
     alive = tuple(pin for pin in mine if reach[pin.id].cls not in LOST)
     surveyed = survey(seen, alive, tracked)
+    mirror.bring_trees(_looked_at(seen, surveyed))
     altered = _altered(mirror, surveyed)
     shipped = [it for it in surveyed.changes if any(is_shipped(path.path, scope) for path in altered[it.landing])]
     had = Materials(paths=altered, discussions=discussed(shipped))
@@ -87,6 +88,16 @@ def assess(
         single={pin.id: _single(pin, seen, surveyed, judgement) for pin in alive},
         repairs=repairs,
     )
+
+
+def _looked_at(seen: Observation, surveyed: Survey) -> set[Oid]:
+    """Return the commits of which more than the message is asked: pins, and what came after the bound on lines."""
+    graph = seen.graph
+    tips = [change.landing for change in surveyed.changes]
+    older = graph.ancestors(seen.bound) if seen.bound else set()
+    beside = {parent for change in surveyed.changes for parent in graph.parents(change.landing)}
+    bound = {seen.bound} if seen.bound else set()
+    return {*graph.ancestors(*tips, without=older), *beside, *bound, *surveyed.pinned}
 
 
 def _altered(mirror: Mirror, surveyed: Survey) -> dict[Oid, tuple[ChangedPath, ...]]:
@@ -116,8 +127,8 @@ def _patch_ids(mirror: Mirror, seen: Observation, surveyed: Survey, repairs: Map
     beside = {oid for commit in surveyed.pinned for oid in seen.graph.ancestors(commit, without=line)}
     single = [oid for oid in sorted(beside) if len(seen.graph.parents(oid)) == 1]
     if len(single) <= _MOST_PATCHES:
-        patches = {oid: mirror.patch_id(seen.graph.parents(oid)[0], oid) for oid in single}
-        found |= {oid: patch for oid, patch in patches.items() if patch}
+        patches = mirror.patch_ids((seen.graph.parents(oid)[0], oid) for oid in single)
+        found |= {oid: patch for (_, oid), patch in patches.items()}
     return found
 
 

@@ -23,7 +23,7 @@ from watcher.planned import Plan
 from watcher.progress import Progress, quiet
 from watcher.store import Store
 from watcher.upstream.mirror import Mirror
-from watcher.upstreams import Looked, look, mirror_folder
+from watcher.upstreams import Examined, examined, mirror_folder
 
 _MOST_FILES = 1000
 """So many shipped files are read on both sides to find what they take from the environment."""
@@ -52,7 +52,7 @@ def bump_plans(
     named = _named(store, what, found)
     upstreams = list(dict.fromkeys(pin.upstream for pin in named))
     mine = [pin for pin in found.pins if pin.upstream in upstreams]
-    looked = look(settings, store, mine, now=now, progress=progress)
+    looked = examined(settings, store, mine, now=now, progress=progress)
     if not any(upstream in looked.assessments for upstream in upstreams):
         raise UnobservedError(f"no bump of {named[0].name} can be planned now: {_reason(named[0], looked)}")
     made: list[Plan] = []
@@ -78,7 +78,7 @@ def _named(store: Store, what: str, found: Found) -> tuple[Pin, ...]:
         raise UnobservedError(f"{what!r} may be pinned where we could not look: {silent}") from error
 
 
-def _reason(pin: Pin, looked: Looked) -> str:
+def _reason(pin: Pin, looked: Examined) -> str:
     silent = looked.unobserved.get(pin.upstream or "")
     return silent.reason if silent else "the files do not say which repository, or which ref, it is"
 
@@ -96,7 +96,7 @@ def _grounded(assessment: Assessment, tracked: tuple[str, ...]) -> Ground:
 
 
 def _of_upstream(
-    settings: Settings, asked: tuple[Pin, ...], others: tuple[Pin, ...], to: str, looked: Looked, *, together: bool
+    settings: Settings, asked: tuple[Pin, ...], others: tuple[Pin, ...], to: str, looked: Examined, *, together: bool
 ) -> tuple[Plan, ...]:
     """Return the plans for one upstream's pins; where it could not be looked at, one that says so."""
     upstream = asked[0].upstream or ""

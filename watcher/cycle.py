@@ -6,7 +6,16 @@ Read this file first. It decides nothing: what is judged is in `judge`, what bec
 from datetime import datetime, timedelta
 
 from watcher import findings
-from watcher.across import concerns, drifts, first_looks, outcome, reasons, unknowns, with_past_events_ended
+from watcher.across import (
+    concerns,
+    dependencies,
+    drifts,
+    first_looks,
+    outcome,
+    reasons,
+    unknowns,
+    with_past_events_ended,
+)
 from watcher.config import Settings
 from watcher.downstreams import discover
 from watcher.due import Due, chosen
@@ -28,8 +37,9 @@ def check(
     before = store.readings()
     found = discover(settings, before, now=now, due=None if due is None else due.downstreams, progress=progress)
     pins = chosen(due, found.readings, before, settings.relatives_of)
-    looked = look(settings, store, pins, now=now, progress=progress)
-    drifted = drifts(settings, found.pins, looked)
+    shared = dependencies(settings, found.pins)
+    looked = look(settings, store, pins, shared, now=now, progress=progress)
+    drifted = drifts(shared, looked)
     with store.atomic():
         patience = remember(store, settings, found, looked, now)
         wrong = concerns(settings, found, looked, drifted, patience, now)

@@ -10,7 +10,7 @@ from watcher.model import Pin
 from watcher.progress import Progress, quiet
 from watcher.report.explain import Argument
 from watcher.store import Store
-from watcher.upstreams import Looked, look, mirror_folder
+from watcher.upstreams import Examined, examined, mirror_folder
 
 
 def arguments(
@@ -23,11 +23,11 @@ def arguments(
     pins = discover(settings, now=now, progress=progress).pins
     wanted = meant(store, what, pins)
     upstreams = {pin.upstream for pin in wanted}
-    looked = look(settings, store, [pin for pin in pins if pin.upstream in upstreams], now=now, progress=progress)
+    looked = examined(settings, store, [pin for pin in pins if pin.upstream in upstreams], now=now, progress=progress)
     return tuple(_argument(settings, pin, looked) for pin in wanted)
 
 
-def _argument(settings: Settings, pin: Pin, looked: Looked) -> Argument:
+def _argument(settings: Settings, pin: Pin, looked: Examined) -> Argument:
     assessment = looked.assessments.get(pin.upstream or "")
     reach = assessment.reachability.get(pin.id) if assessment else None
     if assessment is None or reach is None:

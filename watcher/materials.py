@@ -5,21 +5,50 @@ batches and returns values. What is a fact about a change (which lines it repair
 work grows with new upstream commits and not with pins.
 """
 
-from collections.abc import Iterable, Mapping, Set
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
 from watcher.graph import Graph
 from watcher.judge import anchors
+from watcher.judge.contract import VERSION_FILES
 from watcher.model import Anchor, BlamedLine, Change, FileDiff, LineRange, Oid, Repair
+from watcher.upstream.contents import Pair
 from watcher.upstream.mirror import Mirror
 
 _STEPS = 4
 """How often a guarded line is followed back to the line that it replaced."""
+_AT_ONCE = 32
+"""So many changes are looked at together: what they alter is in memory."""
 _ALIKE = 0.75
 """Least similarity (0 to 1) of a replaced line to count as the same one."""
 
 Facts = Mapping[Oid, Repair]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Past:
+    """Where lines came from, back to a bound; what is asked twice is looked up once."""
+
+    mirror: Mirror
+    bound: Oid | None
+    steps: dict[tuple[Oid, str], tuple[Oid | None, tuple[FileDiff, ...]]] = field(default_factory=dict)
+    lines: dict[tuple[Oid, str, int], BlamedLine | None] = field(default_factory=dict)
+
+    def step(self, commit: Oid, path: str) -> tuple[Oid | None, tuple[FileDiff, ...]]:
+        """Return a commit's first parent, and how the commit changed a path over it."""
+        if (commit, path) not in self.steps:
+            parent = self.mirror.first_parent(commit)
+            diffs = self.mirror.diff(parent, commit, ignore_space=True, paths=(path,)) if parent else ()
+            self.steps[commit, path] = parent, diffs
+        return self.steps[commit, path]
+
+    def line(self, commit: Oid, path: str, number: int) -> BlamedLine | None:
+        """Return where one line came from."""
+        if (commit, path, number) not in self.lines:
+            found = self.mirror.blame(commit, path, [LineRange(first=number, last=number)], bound=self.bound)
+            self.lines[commit, path, number] = next(iter(found), None)
+        return self.lines[commit, path, number]
 
 
 def repairs(
@@ -33,40 +62,73 @@ def repairs(
         old = known[landing].bound
         return old is None or (bound is not None and graph.is_ancestor(old, bound))
 
-    return {
-        change.landing: known[change.landing] if is_known(change.landing) else repair(mirror, change, bound)
-        for change in changes
-    }
+    asked = list(changes)
+    new = [change for change in asked if not is_known(change.landing)]
+    _foresee(mirror, new, bound)
+    found = {landing: it for part in _parts(new) for landing, it in _repairs(mirror, part, bound).items()}
+    return {change.landing: found.get(change.landing) or known[change.landing] for change in asked}
 
 
 def repair(mirror: Mirror, change: Change, bound: Oid | None) -> Repair:
     """Return the lines that a change repairs and the commits that made them, back to `bound`."""
-    diffs = mirror.diff(change.before, change.landing, ignore_space=True)
+    return _repairs(mirror, [change], bound)[change.landing]
+
+
+def _parts(changes: Sequence[Change]) -> Iterable[Sequence[Change]]:
+    return (changes[at : at + _AT_ONCE] for at in range(0, len(changes), _AT_ONCE))
+
+
+def _foresee(mirror: Mirror, changes: Sequence[Change], bound: Oid | None) -> None:
+    """Bring what looking at changes will read of their files, at any commit back to the bound, in one batch."""
+    based = [change for change in changes if change.before is not None]
+    told = mirror.changed_paths(_pair(change) for change in based)
+    paths = {it.path for changed in told.values() for it in changed if anchors.is_code(it.path)}
+    mirror.bring_versions([change.landing for change in based], {*paths, *VERSION_FILES}, bound=bound)
+
+
+def _repairs(mirror: Mirror, changes: Sequence[Change], bound: Oid | None) -> dict[Oid, Repair]:
+    """Return landing → the lines that a change repairs, for so many changes as can be held at once."""
+    diffs = mirror.diffs(map(_pair, changes), ignore_space=True)
+    only_adding = [it for it in changes if it.before is not None and not anchors.removed_lines(diffs[_pair(it)])]
+    plain = mirror.diffs(map(_pair, only_adding), ignore_space=False)
+    lengths = _lengths(mirror, changes)
+    patch_ids = mirror.patch_ids(map(_pair, changes))
+    past = _Past(mirror=mirror, bound=bound)
+    return {
+        it.landing: replace(
+            _repair(past, it, diffs[_pair(it)], plain.get(_pair(it), ()), lengths[_pair(it)]),
+            patch_id=patch_ids.get(_pair(it)),
+        )
+        for it in changes
+    }
+
+
+def _repair(
+    past: _Past,
+    change: Change,
+    diffs: Sequence[FileDiff],
+    plain: Sequence[FileDiff],
+    lengths: Mapping[str, int],
+) -> Repair:
+    """Return the lines that a change repairs; `diffs` ignore white space, `plain`, where it only adds, do not."""
     added, removed = anchors.weight(diffs)
-    blamed: dict[str, tuple[BlamedLine, ...]] = {}
-    wanted: Mapping[str, tuple[int, ...]] = {}
-    is_removed = True
-    wrapped: Set[str] = frozenset()
-    if change.before is not None:
-        lengths = _lengths(mirror, change.before, diffs)
-        wanted = anchors.removed_lines(diffs)
-        if not wanted:
-            plain = mirror.diff(change.before, change.landing, ignore_space=False)
-            is_removed, wrapped = False, anchors.removed_lines(plain).keys()
-            wanted = anchors.guarded_lines(diffs, plain, lengths)
-        around = anchors.surroundings(diffs, lengths)
-        blamed = {
-            path: mirror.blame(change.before, path, _ranges([*numbers, *around.get(path, ())]), bound=bound)
-            for path, numbers in wanted.items()
-        }
-    return Repair(
-        landing=change.landing,
-        bound=bound,
-        anchors=_anchors(mirror, wanted, blamed, bound, is_removed=is_removed, wrapped=wrapped),
+    nothing = Repair(landing=change.landing, bound=past.bound, anchors=(), added=added, removed=removed)
+    if change.before is None:
+        return nothing
+    wanted = anchors.removed_lines(diffs)
+    is_removed, wrapped = bool(wanted), frozenset[str]()
+    if not is_removed:
+        wrapped = frozenset(anchors.removed_lines(plain))
+        wanted = anchors.guarded_lines(diffs, plain, lengths)
+    around = anchors.surroundings(diffs, lengths)
+    blamed = {
+        path: past.mirror.blame(change.before, path, _ranges([*numbers, *around.get(path, ())]), bound=past.bound)
+        for path, numbers in wanted.items()
+    }
+    return replace(
+        nothing,
+        anchors=_anchors(past, wanted, blamed, is_removed=is_removed, wrapped=wrapped),
         nearby=_nearby(wanted, blamed),
-        added=added,
-        removed=removed,
-        patch_id=mirror.patch_id(change.before, change.landing),
     )
 
 
@@ -90,9 +152,22 @@ def lines(content: bytes) -> tuple[str, ...]:
     return tuple(content.decode(errors="replace").removesuffix("\n").split("\n"))
 
 
-def _lengths(mirror: Mirror, commit: Oid, diffs: Iterable[FileDiff]) -> dict[str, int]:
-    paths = [(commit, diff.old_path) for diff in diffs if diff.old_path is not None]
-    return {path: len(lines) for (_, path), lines in texts(mirror, paths).items()}
+def _lengths(mirror: Mirror, changes: Iterable[Change]) -> dict[Pair, dict[str, int]]:
+    """Return how many lines each file of code had before each change."""
+    told = mirror.changed_paths(map(_pair, changes))
+    blobs = {
+        pair: {it.path: it.blob_before for it in changed if it.blob_before and anchors.is_code(it.path)}
+        for pair, changed in told.items()
+    }
+    contents = mirror.read(blob for files in blobs.values() for blob in files.values())
+    counted = {blob: len(lines(content)) for blob, content in contents.items()}
+    return {
+        pair: {path: counted[blob] for path, blob in files.items() if blob in counted} for pair, files in blobs.items()
+    }
+
+
+def _pair(change: Change) -> Pair:
+    return (change.before, change.landing)
 
 
 def _nearby(wanted: Mapping[str, tuple[int, ...]], blamed: Mapping[str, tuple[BlamedLine, ...]]) -> dict[str, Oid]:
@@ -109,10 +184,9 @@ def _nearby(wanted: Mapping[str, tuple[int, ...]], blamed: Mapping[str, tuple[Bl
 
 
 def _anchors(
-    mirror: Mirror,
+    past: _Past,
     wanted: Mapping[str, tuple[int, ...]],
     blamed: Mapping[str, tuple[BlamedLine, ...]],
-    bound: Oid | None,
     *,
     is_removed: bool,
     wrapped: Set[str],
@@ -134,16 +208,16 @@ def _anchors(
                 paths=tuple(dict.fromkeys((path, line.origin_path))),
                 wordings=(line.text,),
             )
-            found.append(anchor if is_removed else _followed(mirror, anchor, line, bound))
+            found.append(anchor if is_removed else _followed(past, anchor, line))
     return tuple(found)
 
 
-def _followed(mirror: Mirror, anchor: Anchor, blamed: BlamedLine, bound: Oid | None) -> Anchor:
+def _followed(past: _Past, anchor: Anchor, blamed: BlamedLine) -> Anchor:
     """Follow a line back through the most similar lines that it replaced, at most a few steps."""
     for _ in range(_STEPS):
         if blamed.is_boundary:
             break
-        earlier = _replaced(mirror, blamed, bound)
+        earlier = _replaced(past, blamed)
         if earlier is None:
             break
         blamed = earlier
@@ -157,20 +231,17 @@ def _followed(mirror: Mirror, anchor: Anchor, blamed: BlamedLine, bound: Oid | N
     return anchor
 
 
-def _replaced(mirror: Mirror, blamed: BlamedLine, bound: Oid | None) -> BlamedLine | None:
+def _replaced(past: _Past, blamed: BlamedLine) -> BlamedLine | None:
     """Return the line that the origin of a blamed line put it in place of, or None."""
-    parent = mirror.first_parent(blamed.origin)
-    if parent is None:
-        return None
-    for diff in mirror.diff(parent, blamed.origin, ignore_space=True, paths=(blamed.origin_path,)):
+    parent, diffs = past.step(blamed.origin, blamed.origin_path)
+    for diff in diffs:
         for hunk in diff.hunks:
             if not hunk.new_start <= blamed.origin_line < hunk.new_start + len(hunk.new) or not diff.old_path:
                 continue
             scored = [(_likeness(blamed.text, text), hunk.old_start + at) for at, text in enumerate(hunk.old)]
             best = max(scored, default=(0.0, 0))
-            if best[0] >= _ALIKE:
-                line = mirror.blame(parent, diff.old_path, [LineRange(first=best[1], last=best[1])], bound=bound)
-                return next(iter(line), None)
+            if parent and best[0] >= _ALIKE:
+                return past.line(parent, diff.old_path, best[1])
     return None
 
 

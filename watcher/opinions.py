@@ -16,7 +16,7 @@ from watcher.address import normalise, one_spelling
 from watcher.config import ForgePlace, Settings
 from watcher.errors import ConfigError, ForgeError
 from watcher.facts import DISCUSSED, from_discussed
-from watcher.forges import Budget, Forge, PullRequest, forge_of
+from watcher.forges import Budget, Forge, PullRequest, forge_at
 from watcher.judge.concerns import replaced_key
 from watcher.model import (
     Change,
@@ -55,6 +55,24 @@ class Asking:
     """Host → why it is left alone for the rest of the pass: a forge that hangs must not hold up every upstream."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """What is known of one upstream before its forge is asked: values only."""
+
+    upstream: str
+    identity: Identity
+    accepted_id: str | None
+    """The forge's id of another repository under the address, of which a person took note."""
+    known: Mapping[Oid, Discussion]
+    """Landing → what was told before."""
+    place: ForgePlace | None = None
+    """Where its forge is; None where there is none, or no token for it."""
+    address: str = ""
+    """Where that answers about the repository as a whole."""
+    kept: Kept | None = None
+    """What it answered there last."""
+
+
 @dataclass(slots=True, kw_only=True)
 class OneReply:
     """The kept answer about one repository, away from the store, which belongs to one thread."""
@@ -77,17 +95,9 @@ class OneReply:
 class Opinion:
     """What one upstream's forge says, in one pass."""
 
-    upstream: str
-    identity: Identity
-    """What was known before."""
-    accepted_id: str | None
-    """The forge's id of another repository under the address, of which a person took note."""
-    known: Mapping[Oid, Discussion]
-    """Landing → what was told before."""
+    before: Background
     forge: Forge | None = None
     """None where there is none, or no token for it."""
-    place: ForgePlace | None = None
-    """Where it is; None as above."""
     silent: dict[str, str] = field(default_factory=dict)
     """`Asking.silent`."""
     reply: OneReply = field(default_factory=OneReply)
@@ -97,36 +107,45 @@ class Opinion:
     """What was told now of the repository as a whole."""
     is_hidden: bool = False
     """The forge said that there is no such repository, or none that the token may see."""
+    left: int = 0
+    """How many changes were not asked about yet."""
     trouble: str = ""
     """Why not everything was asked; empty where it was."""
 
+    @property
+    def is_open(self) -> bool:
+        """Answer whether the next look may hear more of what was seen now."""
+        return self.forge is not None and (self.left > 0 or bool(self.trouble))
+
     def look(self) -> None:
         """Ask about the repository as a whole: first of all, since it shows whether the forge answers."""
-        if self.place is not None:
-            self.trouble = self.silent.get(self.place.host, "")
-            self.hosted = self._asked(partial(self._hosted, self.place))
+        if self.forge is not None and self.before.place is not None:
+            self.trouble = self.silent.get(self.before.place.host, "")
+            self.hosted = self._asked(partial(self._hosted, self.before.place))
 
     def told_of(self, seen: Observation) -> Observation:
         """Return what was seen, with what the forge says of the repository, now or when it last answered."""
-        hosted = self.hosted or self.identity.hosted
-        known = self.identity.id_at(hosted.api) if hosted else None
-        return replace(seen, hosted=hosted, known_id=known, accepted_id=self.accepted_id)
+        hosted = self.hosted or self.before.identity.hosted
+        known = self.before.identity.id_at(hosted.api) if hosted else None
+        return replace(seen, hosted=hosted, known_id=known, accepted_id=self.before.accepted_id)
 
     def with_word(self, failure: Unobserved) -> Unobserved:
         """Return that git found no repository, with what the forge says of it now."""
-        if self.place is None or not (self.hosted or self.is_hidden):
+        if self.before.place is None or not (self.hosted or self.is_hidden):
             return failure
-        return replace(failure, reason=f"{failure.reason}; {self.place.host} says that {self._word()}")
+        return replace(failure, reason=f"{failure.reason}; {self.before.place.host} says that {self._word()}")
 
     def discussions(self, changes: Sequence[Change]) -> Mapping[Oid, Discussion]:
         """Return what is known of changes, after asking for some that are not, the newest first."""
-        unknown = [it for it in reversed(changes) if it.landing not in self.known]
+        unknown = [it for it in reversed(changes) if it.landing not in self.before.known]
+        self.left = len(unknown)
         for change in unknown[:_MOST]:
             told = self._asked(partial(_discussion, landing=change.landing))
             if told is None:
                 break
             self.learned[change.landing] = told
-        return {landing: told for landing, told in {**self.known, **self.learned}.items() if told != NONE}
+            self.left -= 1
+        return {landing: told for landing, told in {**self.before.known, **self.learned}.items() if told != NONE}
 
     def with_fate(self, said: Reachability) -> Reachability:
         """Return what is known of a lost commit, with what the forge logged of the ref that held it."""
@@ -166,20 +185,20 @@ class Opinion:
         return Hosted(
             api=place.api,
             id=str(facts.id),
-            address=_address(self.upstream, facts.path),
+            address=_address(self.before.upstream, facts.path),
             is_archived=facts.is_archived,
             is_private=facts.is_private,
         )
 
     def _word(self) -> str:
         """Return what the forge says of a repository that git did not find."""
-        known = self.identity.id_at(self.hosted.api) if self.hosted else None
+        known = self.before.identity.id_at(self.hosted.api) if self.hosted else None
         match self.hosted:
             case None:
                 return "it is not there, or hidden from the token"
             case Hosted(id=now) if known not in {None, now}:
                 return "another repository has that name now"
-            case Hosted() as moved if not moved.is_at(self.upstream):
+            case Hosted() as moved if not moved.is_at(self.before.upstream):
                 return f"it is {moved.address} now{', and private' if moved.is_private else ''}"
             case Hosted(is_private=True):
                 return "it is private: git was shown no right to read it"
@@ -187,24 +206,37 @@ class Opinion:
                 return "it is there and public"
 
 
-def opinion(settings: Settings, store: Store, upstream: str, identity: Identity, asking: Asking | None) -> Opinion:
-    """Return how to ask the forge of an upstream; `asking` is None where no forge is asked at all."""
+def background(
+    settings: Settings, store: Store, upstream: str, identity: Identity, asking: Asking | None
+) -> Background:
+    """Return what is known of an upstream; `asking` is None where no forge is asked at all."""
     facts = store.facts(upstream, "discussion", DISCUSSED)
-    known = {landing: from_discussed(it) for landing, it in facts.items()}
-    accepted = _accepted_id(store, upstream, identity)
-    alone = Opinion(upstream=upstream, identity=identity, accepted_id=accepted, known=known)
-    place, reply = settings.forge(upstream), OneReply()
+    alone = Background(
+        upstream=upstream,
+        identity=identity,
+        accepted_id=accepted_id(store, upstream, identity),
+        known={landing: from_discussed(it) for landing, it in facts.items()},
+    )
+    place = settings.forge(upstream)
     if asking is None or place is None or place.token is None:
         return alone
-    forge = forge_of(upstream, settings, asking.http, budget=asking.budget, now=asking.now, memory=reply)
+    forge = forge_at(upstream, place, asking.http, budget=asking.budget, now=asking.now)
     if forge is None:
         return alone
-    reply.address = forge.address()
-    reply.kept = store.reply(reply.address)
-    return replace(alone, forge=forge, place=place, silent=asking.silent, reply=reply)
+    address = forge.address()
+    return replace(alone, place=place, address=address, kept=store.reply(address))
 
 
-def _accepted_id(store: Store, upstream: str, identity: Identity) -> str | None:
+def opinion(before: Background, asking: Asking | None) -> Opinion:
+    """Return how to ask the forge of an upstream."""
+    if asking is None or before.place is None:
+        return Opinion(before=before)
+    reply = OneReply(address=before.address, kept=before.kept)
+    forge = forge_at(before.upstream, before.place, asking.http, budget=asking.budget, now=asking.now, memory=reply)
+    return Opinion(before=before, forge=forge, silent=asking.silent, reply=reply)
+
+
+def accepted_id(store: Store, upstream: str, identity: Identity) -> str | None:
     """Return the id under which a forge knows another repository, where somebody acknowledged that."""
     if identity.hosted is None or identity.hosted.id == identity.id:
         return None

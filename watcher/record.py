@@ -5,21 +5,16 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from watcher.address import host
-from watcher.assess import Assessment
+from watcher.conclusion import Sighting, text_of
 from watcher.config import Settings
 from watcher.downstreams import Found
 from watcher.due import observable
 from watcher.facts import DISCUSSED, VERSION, to_discussed, to_fact
-from watcher.judge.concerns import has_other_id
 from watcher.judge.drift import groups
-from watcher.judge.reachability import holders
-from watcher.model import Hosted, Pass, Patience, Ref
-from watcher.report.json import drift_document, upstream_document
+from watcher.model import Pass, Patience
+from watcher.report.json import drift_document, upstream_documents
 from watcher.store import Look, Store
 from watcher.upstreams import Looked
-
-_MOST_HOLDERS = 50
-"""How many refs the ledger keeps for one commit at one look; the branches that upstream publishes come first."""
 
 
 def remember(store: Store, settings: Settings, found: Found, looked: Looked, now: datetime) -> dict[str, Patience]:
@@ -30,14 +25,18 @@ def remember(store: Store, settings: Settings, found: Found, looked: Looked, now
     store.record_readings((it for it in found.readings if it.name in found.fresh), now)
     store.forget_readings({*found.downstreams, *found.unread})
     store.record_looks(_looks(settings, found, looked, store.looks(), now))
-    for upstream, assessment in looked.assessments.items():
-        _remember(store, upstream, assessment, looked.hosted.get(upstream), now)
-        store.record_look(upstream, None, now)
-    for upstream, told in looked.discussions.items():
-        facts = {landing: to_discussed(it) for landing, it in told.items()}
-        store.record_facts(upstream, "discussion", DISCUSSED, facts)
+    for upstream, sighting in looked.sightings.items():
+        _remember(store, upstream, sighting, now)
+        concluded = looked.conclusions[upstream]
+        store.record_conclusion(upstream, looked.inputs[upstream], text_of(concluded) if concluded.is_settled else None)
+    store.touch(looked.conclusions.keys() - looked.sightings.keys(), now)
+    for upstream, hosted in looked.hosted.items():
+        seen = looked.sightings.get(upstream)
+        if upstream in looked.conclusions:
+            store.record_hosted(upstream, hosted, is_same=seen is None or seen.is_same)
     for place, kept in looked.replies.items():
         store.keep_reply(place, kept, now)
+    store.forget_failures_of(looked.conclusions)
     failures = {upstream: store.record_look(upstream, failure, now) for upstream, failure in looked.unobserved.items()}
     return {upstream: patience for upstream, patience in failures.items() if patience is not None}
 
@@ -63,35 +62,29 @@ def _looks(
 
 
 def standing(store: Store, settings: Settings, found: Found, looked: Looked, told: Pass) -> None:
-    """Record that downstreams ran, and how what was looked at stands, in the public shape of a report."""
+    """Record that downstreams ran, and how what was judged stands, in the public shape of a report."""
     for name in found.downstreams:
         store.record_run(name, told.at)
-    upstreams = {f"upstream {name}": upstream_document(told, name) for name in looked.assessments}
+    documents = upstream_documents(told, looked.sightings)
+    upstreams = {f"upstream {name}": document for name, document in documents.items()}
     drifts = {f"drift {drift.name}": drift_document(drift) for drift in told.drift}
     store.record_standings(upstreams | drifts, told.at)
     if not found.unread:
-        store.forget_standings("upstream", observable(found.pins))
+        watched = observable(found.pins)
+        store.forget_standings("upstream", watched)
         store.forget_standings("drift", groups(found.pins, settings.relatives))
-        store.forget_failures(observable(found.pins))
+        store.forget_failures(watched)
+        store.forget_conclusions(watched)
 
 
-def _remember(store: Store, upstream: str, assessment: Assessment, hosted: Hosted | None, now: datetime) -> None:
-    seen = assessment.seen
-    store.record_snapshot(upstream, seen.advertisement, now)
-    store.record_moves(upstream, seen.moves)
-    head = seen.advertisement.head
-    for commit in {found.commit for found in seen.positions.values() if found.commit and not found.holders}:
-        refs = (*seen.advertisement.refs, *seen.advertisement.pulls)
-        holding = sorted(holders(commit, refs, seen.graph), key=lambda ref: _rank(ref, head))
-        store.record_holdings(upstream, commit, holding[:_MOST_HOLDERS], now)
-    is_same = not has_other_id(seen) and not (seen.known_roots and seen.known_roots.isdisjoint(seen.roots))
-    if is_same:
-        store.record_identity(upstream, now, roots=seen.roots, moved_to=seen.advertisement.moved_to)
-    if hosted is not None:
-        store.record_hosted(upstream, hosted, is_same=is_same)
-    facts = {landing: to_fact(repair) for landing, repair in assessment.repairs.items()}
+def _remember(store: Store, upstream: str, sighting: Sighting, now: datetime) -> None:
+    store.record_snapshot(upstream, sighting.advertisement, now)
+    store.record_moves(upstream, sighting.moves)
+    for commit, refs in sighting.holders.items():
+        store.record_holdings(upstream, commit, refs, now)
+    if sighting.is_same:
+        store.record_identity(upstream, now, roots=sighting.roots, moved_to=sighting.advertisement.moved_to)
+    facts = {landing: to_fact(repair) for landing, repair in sighting.repairs.items()}
     store.record_facts(upstream, "repair", VERSION, facts)
-
-
-def _rank(ref: Ref, head: str | None) -> tuple[bool, bool, str]:
-    return (ref.name != head, not ref.name.startswith("refs/heads/"), ref.name)
+    told = {landing: to_discussed(it) for landing, it in sighting.discussions.items()}
+    store.record_facts(upstream, "discussion", DISCUSSED, told)

@@ -8,6 +8,7 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -15,13 +16,13 @@ from pathlib import Path
 from watcher.config import Settings
 from watcher.downstreams import discover
 from watcher.errors import GitError, UnobservedError, UsageError
-from watcher.graph import Graph
 from watcher.meant import meant
 from watcher.model import Advertisement, Oid, Pin, RefKind, Unobserved, is_oid, oid
 from watcher.observation import named_refs
 from watcher.progress import Progress, quiet
 from watcher.report.rescue import Rescued
 from watcher.store import Store
+from watcher.upstream.history import open_graph
 from watcher.upstream.mirror import Mirror
 from watcher.upstream.standalone import checked, created, name, tried
 from watcher.upstreams import advertisements, mirror_folder
@@ -104,7 +105,7 @@ def _kept(settings: Settings, store: Store, pin: Pin, answer: Advertisement | Un
         said = silent or "upstream does not hand it out"
         raise UnobservedError(f"{pin.name} cannot be rescued: {pin.wanted or 'its branch'} is not held here: {said}")
     refs_of = () if is_oid(str(pin.wanted).lower()) else named_refs(refs, pin)
-    has = Graph(mirror.parents()).ancestors(commit)
+    has = open_graph(mirror).ancestors(commit)
     tags = {ref.name: ref.commit for ref in refs.refs if ref.name.startswith("refs/tags/") and ref.commit in has}
     return _Kept(pin=pin, commit=commit, mirror=mirror, refs=refs_of, tags=tags, silent=silent)
 
@@ -135,15 +136,29 @@ def _completed(it: _Kept) -> _Kept:
     try:
         it.mirror.complete(it.commit)
     except GitError as error:
+        files = _listed(it)
+        if not files:
+            raise UnobservedError(
+                f"{it.pin.name} at {it.commit[:_DIGITS]} is not whole: its files are missing; {it.silent or error}"
+            ) from error
         lacking = set(it.mirror.lacking(it.commit))
-        files = it.mirror.files(it.commit)
         names = sorted(path for path, blob in files.items() if blob in lacking)
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         raise UnobservedError(
             f"{it.pin.name} at {it.commit[:_DIGITS]} is not whole: {len(names)} of {len(files)} files are missing:"
             f" {', '.join(names[:_NAMED])}{more}; {it.silent or error}"
         ) from error
+    with suppress(GitError):  # the archive says what it has of older commits
+        it.mirror.bring_past(it.commit)
     return it
+
+
+def _listed(it: _Kept) -> Mapping[str, Oid]:
+    """Return the files of a commit, as far as its trees are held."""
+    try:
+        return it.mirror.files(it.commit)
+    except GitError:
+        return {}
 
 
 def _written(it: _Kept, output: Path) -> Rescued:
@@ -153,12 +168,12 @@ def _written(it: _Kept, output: Path) -> Rescued:
     files, submodules = it.mirror.tree(it.commit)
     with tempfile.TemporaryDirectory(prefix=".rescue-", dir=output) as place:
         fresh, back = Path(place) / "fresh" / folder, Path(place) / "back"
-        has_history = created(it.mirror, it.commit, fresh, ask=not it.silent)
+        past = created(it.mirror, it.commit, fresh, ask=not it.silent)
         name(fresh, it.commit, {**it.tags, **dict.fromkeys(it.refs, it.commit)})
         _pack(fresh, Path(place) / archive.name)
         with tarfile.open(Path(place) / archive.name) as packed:
             packed.extractall(back, filter="data")
-        tree = checked(back / folder, it.commit)
+        tree = checked(back / folder, it.commit, past)
         (Path(place) / archive.name).replace(archive)
     return Rescued(
         name=it.pin.name,
@@ -168,7 +183,7 @@ def _written(it: _Kept, output: Path) -> Rescued:
         archive=str(archive),
         folder=folder,
         size=archive.stat().st_size,
-        has_history=has_history,
+        past=past,
         refs=tuple(ref.removeprefix("refs/heads/").removeprefix("refs/tags/") for ref in it.refs),
         submodules=submodules,
         has_large_files=_has_large_files(it.mirror, files),

@@ -23,7 +23,7 @@ from watcher.report.trace import Step, Trace
 from watcher.store import Store
 from watcher.suspicion import Altered, Complaint, Landing, Named, Ranked, Suspects
 from watcher.upstream.mirror import Mirror
-from watcher.upstreams import look, mirror_folder
+from watcher.upstreams import examined, mirror_folder
 from watcher.web import Pages, pages
 
 _CLOSELY = 80
@@ -60,7 +60,8 @@ def traced(
     pins = meant(store, only, found.pins) if only else found.pins
     upstreams = {pin.upstream for pin in pins}
     # All pins of an upstream are looked at together, as a pass does: what is known of its landings rests on it.
-    looked = look(settings, store, [pin for pin in found.pins if pin.upstream in upstreams], now=now, progress=progress)
+    beside = [pin for pin in found.pins if pin.upstream in upstreams]
+    looked = examined(settings, store, beside, now=now, progress=progress)
     said = complaint(text)
     traces: list[Trace] = []
     for number, (upstream, assessment) in enumerate(looked.assessments.items()):

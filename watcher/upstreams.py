@@ -1,48 +1,54 @@
-"""Look at every upstream that pins name, and judge each by itself, several at a time."""
+"""Look at every upstream that pins name, and conclude what is to be told of each, several at a time.
+
+An upstream that says what it said before, pinned as before, costs one request: what was concluded then still holds.
+"""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
-
-import httpx
+from typing import TypeVar
 
 from watcher import findings
-from watcher.assess import Assessment, assess
+from watcher.assess import Assessment
+from watcher.conclude import Dependency
+from watcher.conclusion import Conclusion, Report, Sighting, conclusion_of
 from watcher.config import Settings
-from watcher.errors import GitError
-from watcher.facts import VERSION, from_fact
+from watcher.examine import Said, Task, examine, report
+from watcher.facts import DISCUSSED, VERSION, from_fact
 from watcher.forges import Budget, connect
-from watcher.judge.concerns import is_withheld
 from watcher.judge.shipped import Scope
-from watcher.materials import Facts
-from watcher.model import Advertisement, Discussion, Hosted, Identity, Oid, Pin, Ref, RefKind, Unobserved
-from watcher.observe import Memory, Pulls, observe
-from watcher.opinions import Asking, Opinion, opinion
+from watcher.model import Advertisement, Handshake, Hosted, Identity, Pin, RefKind, Same, Unobserved
+from watcher.observe import Memory
+from watcher.opinions import Asking, accepted_id, background
 from watcher.progress import Progress, quiet
 from watcher.store import Kept, Store
-from watcher.upstream.mirror import Mirror, folder_name
-from watcher.upstream.refs import Manner, poll, pull_refs, trust
+from watcher.upstream.mirror import folder_name
+from watcher.upstream.refs import Manner, news
 
 _REQUESTS = 400
 """How many requests one pass may send to forges."""
 _AT_ONCE = 4
 """How many mirrors are brought up to date at a time."""
-_TRIES = 2
-"""How often an upstream is asked again that moved on while we looked."""
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """What became of each upstream: judged, or not observed."""
+    """What became of each upstream: concluded, or not observed."""
 
-    assessments: Mapping[str, Assessment] = field(default_factory=dict)
+    conclusions: Mapping[str, Conclusion] = field(default_factory=dict)
     unobserved: Mapping[str, Unobserved] = field(default_factory=dict)
-    discussions: Mapping[str, Mapping[Oid, Discussion]] = field(default_factory=dict)
-    """Upstream → landing → what its forge told now."""
+    sightings: Mapping[str, Sighting] = field(default_factory=dict)
+    """Of those upstreams that were judged now."""
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    """Upstream → what its conclusion follows from, beside its refs."""
     hosted: Mapping[str, Hosted] = field(default_factory=dict)
     """Upstream → what its forge told now of the repository as a whole."""
     replies: Mapping[str, Kept] = field(default_factory=dict)
@@ -51,66 +57,67 @@ class Looked:
     """Why forges were not asked everything."""
 
     def __contains__(self, upstream: object) -> bool:
-        return upstream in self.assessments or upstream in self.unobserved
+        return upstream in self.conclusions or upstream in self.unobserved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Task:
-    """One upstream to look at: values only, so that it can be worked on by any thread."""
+class Examined:
+    """Everything that was judged of each upstream that could be observed, for those who ask for the whole argument."""
 
-    upstream: str
-    url: str
-    is_local: bool
-    pins: tuple[Pin, ...]
-    folder: Path
-    tracked: tuple[str, ...]
-    scope: Scope
-    memory: Memory
-    facts: Facts
-    opinion: Opinion
-    dismissed: frozenset[Oid]
-    """Landings that somebody said are no fix."""
-    at: datetime
+    assessments: Mapping[str, Assessment]
+    unobserved: Mapping[str, Unobserved]
 
 
-def look(settings: Settings, store: Store, pins: Iterable[Pin], *, now: datetime, progress: Progress = quiet) -> Looked:
-    """Return the assessment of every upstream that could be observed, and the reason for each that could not."""
-    is_any = any(forge.token for forge in settings.forges.values())
-    with connect() if is_any else nullcontext() as http:
-        asking = None if http is None else Asking(http=http, budget=Budget(left=_REQUESTS), now=now)
-        return _looked(settings, {it.upstream: it for it in _tasks(settings, store, pins, asking, now)}, progress)
+def look(
+    settings: Settings,
+    store: Store,
+    pins: Iterable[Pin],
+    dependencies: Iterable[Dependency],
+    *,
+    now: datetime,
+    progress: Progress = quiet,
+) -> Looked:
+    """Return the conclusion about every upstream that could be observed, and the reason for each that could not."""
+    with _asking(settings, now) as asking:
+        plan = _Plan(settings, store, pins, dependencies, asking, now)
+        said = changes(settings, plan.pins, plan.handshakes, progress)
+        kept = {name: last for name, it in said.items() if isinstance(it, Same) and (last := plan.settled(name))}
+        tasks = {name: plan.task(name) for name, it in said.items() if name not in kept and _is_told(it)}
+        reports = _worked(tasks, said, partial(report, asking=asking), progress)
+    return _looked(plan, said, kept, reports)
 
 
-def _looked(settings: Settings, tasks: Mapping[str, _Task], progress: Progress) -> Looked:
-    before = {name: task.memory.before for name, task in tasks.items() if task.memory.before}
-    seen = advertisements(settings, tasks, before, progress)
-    results: dict[str, Assessment | Unobserved] = {
-        name: said for name, said in seen.items() if isinstance(said, Unobserved)
-    }
-    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        running = {pool.submit(_judge, tasks[name], said): name for name, said in seen.items() if _is_told(said)}
-        for count, done in enumerate(as_completed(running)):
-            progress(f"reading {running[done].rsplit('/', 1)[-1]}", count, len(running))
-            results[running[done]] = done.result()
-    return Looked(
-        assessments={name: it for name in tasks if isinstance(it := results[name], Assessment)},
-        unobserved={name: it for name in tasks if isinstance(it := results[name], Unobserved)},
-        discussions={name: task.opinion.learned for name, task in tasks.items() if task.opinion.learned},
-        hosted={name: told for name, task in tasks.items() if (told := task.opinion.hosted)},
-        replies={new.address: new.kept for task in tasks.values() if (new := task.opinion.reply).is_new and new.kept},
-        troubles=tuple(dict.fromkeys(task.opinion.trouble for task in tasks.values() if task.opinion.trouble)),
+def examined(
+    settings: Settings, store: Store, pins: Iterable[Pin], *, now: datetime, progress: Progress = quiet
+) -> Examined:
+    """Judge every upstream of pins anew, and return all of it; nothing is recorded."""
+    with _asking(settings, now) as asking:
+        plan = _Plan(settings, store, pins, (), asking, now)
+        said = changes(settings, plan.pins, plan.handshakes, progress)
+        tasks = {name: plan.task(name) for name, it in said.items() if _is_told(it)}
+        results = _worked(tasks, said, partial(examine, asking=asking), progress)
+    everything = {name: results.get(name, it) for name, it in said.items()}
+    return Examined(
+        assessments={name: it for name, it in everything.items() if isinstance(it, Assessment)},
+        unobserved={name: it for name, it in everything.items() if isinstance(it, Unobserved)},
     )
-
-
-def _is_told(said: Advertisement | Unobserved) -> bool:
-    """Answer whether a server said something of a repository: its refs, or that there is none."""
-    return isinstance(said, Advertisement) or said.missing
 
 
 def advertisements(
     settings: Settings, upstreams: Iterable[str], before: Mapping[str, Advertisement], progress: Progress
 ) -> dict[str, Advertisement | Unobserved]:
     """Return what each upstream advertises now; where it moved to is told as people write it, rewrites undone."""
+    known = {upstream: it.handshake for upstream, it in before.items()}
+    seen = changes(settings, upstreams, known, progress)
+    return {
+        upstream: replace(before[upstream], pulls=()) if isinstance(it, Same) else it for upstream, it in seen.items()
+    }
+
+
+def changes(
+    settings: Settings, upstreams: Iterable[str], known: Mapping[str, Handshake], progress: Progress
+) -> dict[str, Said]:
+    """Return the same, but where an upstream says what is known of it already: nothing of that is read again."""
     addresses = {upstream: settings.address(upstream) for upstream in upstreams}
     finished: list[str] = []
 
@@ -119,14 +126,8 @@ def advertisements(
         progress("asking upstreams", len(finished), len(addresses))
 
     progress("asking upstreams", 0, len(addresses))
-    seen = asyncio.run(poll(addresses, Manner(local=settings.allows_files), before=before, done=done))
+    seen = asyncio.run(news(addresses, known, Manner(local=settings.allows_files), done=done))
     return {upstream: _named(said, settings) for upstream, said in seen.items()}
-
-
-def _named(said: Advertisement | Unobserved, settings: Settings) -> Advertisement | Unobserved:
-    if isinstance(said, Unobserved) or said.moved_to is None:
-        return said
-    return replace(said, moved_to=settings.written(said.moved_to))
 
 
 def mirror_folder(settings: Settings, upstream: str) -> Path:
@@ -134,111 +135,160 @@ def mirror_folder(settings: Settings, upstream: str) -> Path:
     return settings.state / "mirrors" / folder_name(upstream)
 
 
-def _tasks(
-    settings: Settings, store: Store, pins: Iterable[Pin], asking: Asking | None, now: datetime
-) -> Iterable[_Task]:
-    by_upstream: dict[str, list[Pin]] = {}
-    for pin in pins:
-        if pin.upstream is not None and pin.ref_kind is not RefKind.UNRESOLVED:
-            by_upstream.setdefault(pin.upstream, []).append(pin)
-    dismissed = findings.dismissed(store.dismissed())
-    for upstream, mine in by_upstream.items():
-        watched = settings.upstream(upstream)
-        identity = store.identity(upstream)
-        yield _Task(
+# --- what there is to do ---------------------------------------------------------------------------------------------
+
+
+class _Plan:
+    """What one pass needs to know of each upstream, read from the store when it is needed."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        pins: Iterable[Pin],
+        dependencies: Iterable[Dependency],
+        asking: Asking | None,
+        now: datetime,
+    ) -> None:
+        self._settings, self._store, self._asking, self._now = settings, store, asking, now
+        self.pins: dict[str, list[Pin]] = {}
+        for pin in pins:
+            if pin.upstream is not None and pin.ref_kind is not RefKind.UNRESOLVED:
+                self.pins.setdefault(pin.upstream, []).append(pin)
+        self._dependencies: dict[str, list[Dependency]] = {}
+        for dependency in dependencies:
+            if dependency.upstream is not None:
+                self._dependencies.setdefault(dependency.upstream, []).append(dependency)
+        self._dismissed = findings.dismissed(store.dismissed())
+        self._inputs: dict[str, str] = {}
+        self.handshakes = store.handshakes()
+
+    def settled(self, upstream: str) -> Conclusion | None:
+        """Return what followed last time from the same pins and settings, where nobody else has to be asked."""
+        is_asked = self._asking is not None and self._place(upstream) is not None
+        last = None if is_asked else self._last(upstream, self._store.identity(upstream))
+        return last if last and last.is_settled else None
+
+    def task(self, upstream: str) -> Task:
+        """Return what is to be done about an upstream."""
+        watched = self._settings.upstream(upstream)
+        identity = self._store.identity(upstream)
+        repairs = self._store.facts(upstream, "repair", VERSION)
+        last = self._last(upstream, identity)
+        return Task(
             upstream=upstream,
-            url=settings.address(upstream),
-            is_local=settings.allows_files,
-            pins=tuple(mine),
-            folder=mirror_folder(settings, upstream),
+            url=self._settings.address(upstream),
+            is_local=self._settings.allows_files,
+            pins=tuple(self.pins[upstream]),
+            dependencies=tuple(self._dependencies.get(upstream, ())),
+            folder=mirror_folder(self._settings, upstream),
             tracked=watched.track,
             scope=Scope(paths=watched.paths, variants=watched.variants),
-            memory=_memory(store, upstream, identity),
-            facts={landing: from_fact(landing, it) for landing, it in store.facts(upstream, "repair", VERSION).items()},
-            opinion=opinion(settings, store, upstream, identity, asking),
-            dismissed=dismissed.get(upstream, frozenset()),
-            at=now,
+            memory=self._memory(upstream, identity),
+            facts={landing: from_fact(landing, it) for landing, it in repairs.items()},
+            background=background(self._settings, self._store, upstream, identity, self._asking),
+            dismissed=self._dismissed.get(upstream, frozenset()),
+            at=self._now,
+            last=last if last and last.is_settled else None,
+        )
+
+    def inputs(self, upstream: str, hosted: Hosted | None, accepted: str | None) -> str:
+        """Return a digest of all that a conclusion follows from, beside the refs.
+
+        `hosted` is what the forge says of the repository, `accepted` the id of another one of which somebody took note.
+        """
+        watched = self._settings.upstream(upstream)
+        parts = (
+            version("watcher"),
+            VERSION,
+            DISCUSSED,
+            self.pins[upstream],
+            self._dependencies.get(upstream),
+            watched,
+            sorted(self._dismissed.get(upstream, ())),
+            self._place(upstream),
+            hosted,
+            accepted,
+        )
+        return hashlib.sha256(repr(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+    def hosted(self, upstream: str) -> Hosted | None:
+        """Return what the forge said last of a repository."""
+        return self._store.identity(upstream).hosted
+
+    def _place(self, upstream: str) -> str | None:
+        """Return which forge is asked about an upstream: only with a token."""
+        place = self._settings.forge(upstream)
+        return place.api if place is not None and place.token is not None else None
+
+    def _last(self, upstream: str, identity: Identity) -> Conclusion | None:
+        accepted = accepted_id(self._store, upstream, identity)
+        text = self._store.conclusion(upstream, self.inputs(upstream, identity.hosted, accepted))
+        return None if text is None else conclusion_of(text)
+
+    def _memory(self, upstream: str, identity: Identity) -> Memory:
+        """Read what earlier passes saw."""
+        return Memory(
+            before=self._store.snapshot(upstream),
+            moves=self._store.moves(upstream),
+            holdings=self._store.ledger(upstream),
+            roots=identity.roots,
         )
 
 
-def _memory(store: Store, upstream: str, identity: Identity) -> Memory:
-    """Read what earlier passes saw."""
-    return Memory(
-        before=store.snapshot(upstream),
-        moves=store.moves(upstream),
-        holdings=store.ledger(upstream),
-        roots=identity.roots,
+@contextmanager
+def _asking(settings: Settings, now: datetime) -> Iterator[Asking | None]:
+    """Offer a way to ask forges, where there is a token for any."""
+    if not any(forge.token for forge in settings.forges.values()):
+        yield None
+        return
+    with connect() as http:
+        yield Asking(http=http, budget=Budget(left=_REQUESTS), now=now)
+
+
+# --- doing it --------------------------------------------------------------------------------------------------------
+
+
+def _worked(
+    tasks: Mapping[str, Task], said: Mapping[str, Said], do: Callable[[Task, Said], _Made], progress: Progress
+) -> dict[str, _Made]:
+    """Return what came of each task, several worked at a time."""
+    results: dict[str, _Made] = {}
+    if not tasks:
+        return results
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        running = {pool.submit(do, task, said[name]): name for name, task in tasks.items()}
+        for count, done in enumerate(as_completed(running)):
+            progress(f"reading {running[done].rsplit('/', 1)[-1]}", count, len(running))
+            results[running[done]] = done.result()
+    return results
+
+
+def _looked(
+    plan: _Plan, said: Mapping[str, Said], kept: Mapping[str, Conclusion], reports: Mapping[str, Report]
+) -> Looked:
+    """Put what came of each upstream together, in their order."""
+    conclusions = dict(kept) | {name: it.conclusion for name, it in reports.items() if it.conclusion}
+    silent = {name: it for name, it in said.items() if isinstance(it, Unobserved)}
+    silent |= {name: it.failure for name, it in reports.items() if it.failure}
+    judged = {name: it for name, it in reports.items() if it.sighting}
+    return Looked(
+        conclusions={name: conclusions[name] for name in said if name in conclusions},
+        unobserved={name: silent[name] for name in said if name in silent},
+        sightings={name: it.sighting for name, it in judged.items() if it.sighting},
+        inputs={name: plan.inputs(name, it.hosted or plan.hosted(name), it.accepted_id) for name, it in judged.items()},
+        hosted={name: it.hosted for name, it in reports.items() if it.hosted},
+        replies=dict(it.reply for it in reports.values() if it.reply),
+        troubles=tuple(dict.fromkeys(it.trouble for it in reports.values() if it.trouble)),
     )
 
 
-def _judge(task: _Task, said: Advertisement | Unobserved) -> Assessment | Unobserved:
-    """Ask the forge of one upstream, and judge it; of one that is missing, return what the forge says of that."""
-    task.opinion.look()
-    result = said if isinstance(said, Unobserved) else _assessed(task, said)
-    return task.opinion.with_word(result) if isinstance(result, Unobserved) and result.missing else result
+def _is_told(said: Said) -> bool:
+    """Answer whether a server said something of a repository: its refs, or that there is none."""
+    return not isinstance(said, Unobserved) or said.missing
 
 
-def _assessed(task: _Task, advertisement: Advertisement) -> Assessment | Unobserved:
-    """Observe and judge one upstream; whatever git could not do makes it unobserved."""
-    for _ in range(_TRIES):
-        try:
-            return _attempt(task, advertisement)
-        except GitError as error:
-            if not error.retryable:
-                return Unobserved(upstream=task.upstream, reason=str(error))
-            trouble = Unobserved(upstream=task.upstream, reason=str(error))
-        again = asyncio.run(poll({task.upstream: task.url}, Manner(local=task.is_local)))[task.upstream]
-        if isinstance(again, Unobserved):
-            return again
-        advertisement = again
-    return trouble
-
-
-def _attempt(task: _Task, advertisement: Advertisement) -> Assessment:
-    mirror = Mirror.open(
-        task.folder,
-        task.url,
-        filters=advertisement.filters,
-        object_format=advertisement.object_format,
-        local=task.is_local,
-    )
-    seen = observe(
-        task.upstream,
-        task.pins,
-        mirror,
-        advertisement,
-        task.memory,
-        pulls=_pulls(task.url, advertisement),
-        tracked=task.tracked,
-        at=task.at,
-    )
-    seen = task.opinion.told_of(seen)
-    assessment = assess(
-        seen,
-        task.pins,
-        mirror,
-        task.facts,
-        tracked=task.tracked,
-        scope=task.scope,
-        dismissed=task.dismissed,
-        discussed=task.opinion.discussions,
-    )
-    reach = {name: task.opinion.with_fate(said) for name, said in assessment.reachability.items()}
-    judged = replace(assessment, reachability=reach)
-    return _without_offers(judged) if is_withheld(seen) else judged
-
-
-def _without_offers(assessment: Assessment) -> Assessment:
-    """Return the assessment of another repository than the one that was pinned: it says nothing of fixes."""
-    judgement = replace(assessment.judgement, verdicts={})
-    return replace(assessment, judgement=judgement, suggestions=(), single={})
-
-
-def _pulls(url: str, advertisement: Advertisement) -> Pulls:
-    """Return how to ask a server for its proposals; only http(s) servers of forges have any."""
-
-    async def ask() -> tuple[Ref, ...] | Unobserved:
-        async with httpx.AsyncClient(verify=trust()) as client:
-            return await pull_refs(client, url, before=advertisement)
-
-    return (lambda: asyncio.run(ask())) if url.startswith(("http://", "https://")) else tuple
+def _named(said: Said, settings: Settings) -> Said:
+    if not isinstance(said, Advertisement) or said.moved_to is None:
+        return said
+    return replace(said, moved_to=settings.written(said.moved_to))

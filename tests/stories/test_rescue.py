@@ -11,6 +11,7 @@ import pytest
 
 from tests.conftest import Upstream
 from tests.stories.world import HOST, git_of, name_of
+from watcher import rescuing
 from watcher.config import Settings
 from watcher.demo.drawing import Gitlink
 from watcher.demo.server import Status
@@ -107,7 +108,7 @@ def test_pip_installs_it_without_the_upstream(pinned, tmp_path, has_history):
     if not has_history:
         vanish(pinned.engine)
     [made] = rescued(pinned)
-    assert has_history == made.has_history
+    assert ("whole" if has_history else "trees") == made.past
     if has_history:
         vanish(pinned.engine)
     unpack_as_told(made, tmp_path / "opt")
@@ -192,7 +193,22 @@ def test_after_a_rescue_the_upstream_is_not_needed_again(pinned):
     vanish(pinned.engine)
     [second] = rescued(pinned)
     assert (first.commit, first.tree) == (second.commit, second.tree)
-    assert (True, False) == (first.has_history, second.has_history)
+    assert ("whole", "trees") == (first.past, second.past)
+
+
+def test_where_old_trees_were_never_brought(pinned, tmp_path):
+    """The commit is whole, and of older ones there is the message alone: the text says how to take it."""
+    settings = Settings.model_validate(pinned.document())
+    with Store.open(settings.state) as store:
+        [held] = rescuing._held(settings, store)
+        held.mirror.complete(held.commit)
+    vanish(pinned.engine)
+    [made] = rescued(pinned)
+    assert "names" == made.past
+    text = unpack_as_told(made, tmp_path / "opt")
+    assert "git clone --depth=1" in text
+    shell(f"git clone -q --depth=1 {name_of()} {tmp_path}/clone")
+    assert made.tree == shell(f"git -C {tmp_path}/clone rev-parse HEAD^{{tree}}").strip()
 
 
 def test_two_pins_of_one_commit_are_one_archive(world):
@@ -294,9 +310,12 @@ def test_the_drill_finds_a_damaged_object(pinned):
     """A file whose content is not what its id says does not unpack, though it is there."""
     assert () == drilled(pinned)
     [mirror] = (pinned.state / "mirrors").glob("*.git")
+    blob = shell(f"git --git-dir={mirror} rev-parse {pinned.engine.oids['P']}:engine.py").strip()
     for pack in mirror.glob("objects/pack/*.pack"):
+        listed = [line.split() for line in shell(f"git verify-pack -v {pack.with_suffix('.idx')}").splitlines()]
         content = bytearray(pack.read_bytes())
-        content[len(content) // 2] ^= 0xFF
+        for at in (int(words[4]) for words in listed if words[0] == blob):
+            content[at + 5] ^= 0xFF
         pack.chmod(0o644)
         pack.write_bytes(content)
     [trouble] = drilled(pinned)

@@ -268,6 +268,7 @@ def test_a_restart_asks_nobody_anew(buggy, slack):
     with service(buggy) as running:
         slack.messages.get(timeout=LONG)
         held(buggy).complete(buggy.engine.oids["B"])
+        held(buggy).bring_past(buggy.engine.oids["B"])
         running.stop(signal.SIGKILL)
     buggy.server.requests.clear()
     with service(buggy) as running:

@@ -391,7 +391,7 @@ def test_first_parents(upstream, tmp_path):
 
 
 def test_changed_paths_need_no_contents(upstream, server, tmp_path):
-    """Against the given parent, in one go, without a request; equal commits differ in nothing."""
+    """Against the given parent, in one go, with one fetch of trees; equal commits differ in nothing."""
     oids = upstream.draw(PICTURE, files=FILES)
     mirror = mirrored(upstream, tmp_path)
     server.requests.clear()
@@ -402,7 +402,9 @@ def test_changed_paths_need_no_contents(upstream, server, tmp_path):
     assert [("A", "A", None)] == [(c.status, c.path, c.blob_before) for c in found[pairs[1]]]
     assert () == found[pairs[2]]
     assert ["D", "Y", "new.c", "old.c"] == [c.path for c in found[pairs[3]]]
-    assert not server.requests
+    assert 1 == server.count()["fetch"]
+    held = Git(directory=mirror.directory).run("cat-file", "--batch-all-objects", "--batch-check")
+    assert b" blob " not in held
     assert {} == mirror.changed_paths([])
 
 
@@ -448,8 +450,8 @@ def test_contents_come_in_one_batch(upstream, server, tmp_path):
     """One fetch for all of them, none the second time; large ones are left out."""
     oids = upstream.draw(PICTURE, files=FILES | {"D": {"big": "x" * 5000}})
     mirror = mirrored(upstream, tmp_path)
-    server.requests.clear()
     blobs = mirror.files(oids["E"])
+    server.requests.clear()
     found = mirror.read(blobs.values(), largest=1000)
     assert {"A": b"A\n", "C": b"C\n", "Y": b"Y\n"} == {
         path: found[blob] for path, blob in blobs.items() if path not in {"big", "new.c"}
@@ -566,12 +568,27 @@ def test_blame_takes_one_fetch_a_file_and_one_a_rename(upstream, server, tmp_pat
     """Or none, when the contents of several files were brought beforehand."""
     oids = upstream.draw(PICTURE, files=FILES)
     mirror = mirrored(upstream, tmp_path)
+    mirror.bring_trees(oids.values())
     server.requests.clear()
     blamed(mirror, oids, "E", "new.c", None)
     assert 2 >= server.count()["fetch"]
     server.requests.clear()
     blamed(mirror, oids, "E", "new.c", "C")
     assert not server.requests
+
+
+@pytest.mark.parametrize("bound", [None, "B", "C"])
+def test_versions_that_were_foreseen_are_enough_for_blame(upstream, server, tmp_path, bound):
+    """In one fetch for all paths, under former names too; what nobody foresaw is brought when it is asked for."""
+    oids = upstream.draw(PICTURE, files=FILES)
+    mirror = mirrored(upstream, tmp_path)
+    mirror.bring_trees(oids.values())
+    server.requests.clear()
+    mirror.bring_versions([oids["E"]], ["new.c"], bound=oids[bound] if bound else None)
+    assert 1 == server.count()["fetch"]
+    assert ("TWO", "E", "new.c", False) == blamed(mirror, oids, "E", "new.c", bound)[1]
+    assert 1 == server.count()["fetch"]
+    assert 1 == len(blamed(mirror, oids, "E", "Y", bound, ranges=((1, 1),)))
 
 
 def test_blame_of_a_branchy_history_needs_no_more_contents(upstream, tmp_path):
@@ -728,6 +745,9 @@ def test_blame_is_gits_own(server, tmp_path_factory, commits, data):
         bound = data.draw(st.sampled_from([None, *(oid for oid in oids[:-1] if oid in held)]))
         revision = f"{bound}..{oids[-1]}" if bound else oids[-1]
         told = whole.run("blame", "-w", "--line-porcelain", revision, "--", path)
+        if data.draw(st.booleans()):
+            mirror.bring_trees(data.draw(st.lists(st.sampled_from([oid for oid in oids if oid in held]))))
+            mirror.bring_versions([oids[-1]], data.draw(st.lists(st.sampled_from(sorted(files)))), bound=bound)
         found = mirror.blame(oids[-1], path, [LineRange(first=1, last=10)], bound=bound)
         assert tuple(porcelain.blamed(told)) == found
 
@@ -735,15 +755,14 @@ def test_blame_is_gits_own(server, tmp_path_factory, commits, data):
 # --- whole commits ---------------------------------------------------------------------------------------------------
 
 
-def test_a_commit_is_completed_in_one_batch(upstream, server, tmp_path):
-    """Links included, submodules not; from then on it is whole without the server."""
+def test_a_commit_is_completed_in_two_batches(upstream, server, tmp_path):
+    """First its trees, then their contents; submodules not. From then on it is whole without the server."""
     oids = upstream.draw("A---B   (main)", files={"A": {"sub": Gitlink(NOWHERE), "x": "1", "y/z": "2"}})
     mirror = mirrored(upstream, tmp_path)
     assert not mirror.is_whole(oids["B"])
-    assert 3 == len(mirror.lacking(oids["B"]))
     server.requests.clear()
-    assert 3 == mirror.complete(oids["B"])
-    assert 1 == [request.kind for request in server.requests].count("fetch")
+    assert 4 == mirror.complete(oids["B"])
+    assert 2 == [request.kind for request in server.requests].count("fetch")
     server.requests.clear()
     assert mirror.is_whole(oids["B"])
     assert 0 == mirror.complete(oids["B"])

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 
 from watcher.address import one_spelling
-from watcher.config import ForgeKind, Secret, Settings
+from watcher.config import ForgeKind, ForgePlace, Secret, Settings
 from watcher.forges.client import Budget, Client, Credentials, Memory, connect
 from watcher.forges.gitea import Gitea
 from watcher.forges.github import GitHub
@@ -29,6 +29,7 @@ __all__ = [
     "RepositoryFacts",
     "TicketState",
     "connect",
+    "forge_at",
     "forge_of",
 ]
 
@@ -54,8 +55,19 @@ def forge_of(
     `http` is made by `connect` and shared by a run, as `budget` is; `memory` is the store.
     """
     place = settings.forge(repository)
-    if place is None:
-        return None
+    return None if place is None else forge_at(repository, place, http, budget=budget, now=now, memory=memory)
+
+
+def forge_at(
+    repository: str,
+    place: ForgePlace,
+    http: httpx.Client,
+    *,
+    budget: Budget,
+    now: datetime,
+    memory: Memory | None = None,
+) -> Forge | None:
+    """Return the forge at a place, for a repository there; None for an address that names none."""
     path = one_spelling(repository).partition("://")[2].partition("/")[2]
     if "/" not in path:
         return None

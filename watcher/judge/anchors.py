@@ -33,7 +33,7 @@ def removed_lines(diffs: Iterable[FileDiff]) -> dict[str, tuple[int, ...]]:
     found = {
         diff.old_path: tuple(number for hunk in diff.hunks for number in _significant(hunk))
         for diff in diffs
-        if diff.old_path is not None and _is_code(diff.path)
+        if diff.old_path is not None and is_code(diff.path)
     }
     return {path: lines for path, lines in found.items() if lines}
 
@@ -49,7 +49,7 @@ def guarded_lines(
     indented = removed_lines(plain)
     found = {}
     for diff in diffs:
-        if diff.old_path is None or not _is_code(diff.path):
+        if diff.old_path is None or not is_code(diff.path):
             continue
         added = [hunk for hunk in diff.hunks if any(is_significant(text) for text in hunk.new)]
         around = {number for hunk in added for number in _near(hunk, _WINDOW, lengths.get(diff.old_path, 0))}
@@ -63,7 +63,7 @@ def surroundings(diffs: Iterable[FileDiff], lengths: Mapping[str, int]) -> dict[
     """Return path before → lines close to what the diffs alter in shipped source, which stay as they are."""
     found: dict[str, tuple[int, ...]] = {}
     for diff in diffs:
-        if diff.old_path is not None and _is_code(diff.path):
+        if diff.old_path is not None and is_code(diff.path):
             removed = {number for hunk in diff.hunks for number in _numbers(hunk)}
             near = {number for hunk in diff.hunks for number in _near(hunk, _AROUND, lengths.get(diff.old_path, 0))}
             found[diff.old_path] = tuple(sorted(near - removed))
@@ -72,7 +72,7 @@ def surroundings(diffs: Iterable[FileDiff], lengths: Mapping[str, int]) -> dict[
 
 def weight(diffs: Iterable[FileDiff]) -> tuple[int, int]:
     """Return how many lines of shipped source the diffs add and remove."""
-    hunks = [hunk for diff in diffs if _is_code(diff.path) for hunk in diff.hunks]
+    hunks = [hunk for diff in diffs if is_code(diff.path) for hunk in diff.hunks]
     return sum(len(hunk.new) for hunk in hunks), sum(len(hunk.old) for hunk in hunks)
 
 
@@ -93,5 +93,6 @@ def _significant(hunk: Hunk) -> list[int]:
     return [hunk.old_start + index for index, text in enumerate(hunk.old) if is_significant(text)]
 
 
-def _is_code(path: str) -> bool:
+def is_code(path: str) -> bool:
+    """Answer whether a path is code that is shipped, or that builds it."""
     return role(path) in {Role.SOURCE, Role.BUILD}

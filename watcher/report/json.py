@@ -1,6 +1,7 @@
 """Write a pass as JSON, version 1: fields are added, never renamed (DESIGN.md §6)."""
 
 import json
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -29,15 +30,20 @@ def document(found: Pass) -> dict[str, Any]:
     }
 
 
-def upstream_document(found: Pass, upstream: str) -> dict[str, Any]:
-    """Return what a pass found of one upstream: its pins, fixes and suggestions as in the whole document."""
-    pins = [pin for pin in found.pins if pin.upstream == upstream]
-    names = {pin.id for pin in pins}
-    return {
-        "pins": [{**pin_document(pin), **_seen(pin, found)} for pin in pins],
-        "fixes": [_fix(fix) for fix in found.fixes if fix.upstream == upstream],
-        "suggestions": [_suggestion(made) for made in found.suggestions if made.pin in names],
-    }
+def upstream_documents(found: Pass, upstreams: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return what a pass found of some upstreams: their pins, fixes and suggestions as in the whole document."""
+    made: dict[str, dict[str, Any]] = {name: {"pins": [], "fixes": [], "suggestions": []} for name in upstreams}
+    owners = {pin.id: pin.upstream for pin in found.pins}
+    for pin in found.pins:
+        if pin.upstream in made:
+            made[pin.upstream]["pins"].append({**pin_document(pin), **_seen(pin, found)})
+    for fix in found.fixes:
+        if fix.upstream in made:
+            made[fix.upstream]["fixes"].append(_fix(fix))
+    for suggested in found.suggestions:
+        if (owner := owners.get(suggested.pin)) in made:
+            made[owner]["suggestions"].append(_suggestion(suggested))
+    return made
 
 
 def pins_document(pins: tuple[Pin, ...], warnings: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -11,11 +11,17 @@ from watcher.report.text import safe
 PLACE = "/opt/rescued"
 """Where the commands suppose that an archive was unpacked."""
 
-_HISTORY = ("It has the whole history up to this commit, with the tags on it, and nothing after it.",)
-_NO_HISTORY = (
-    "It has the contents of this commit, and of older ones only the names: upstream does not hand out the rest.",
-    "pip needs no more. A clone must ask for no more: git clone --filter=blob:none, or --depth=1.",
-)
+_PAST = {
+    "whole": ("It has the whole history up to this commit, with the tags on it, and nothing after it.",),
+    "trees": (
+        "It has the contents of this commit, and of older ones only the names: upstream does not hand out the rest.",
+        "pip needs no more. A clone must ask for no more: git clone --filter=blob:none, or --depth=1.",
+    ),
+    "names": (
+        "It has the contents of this commit, and of older ones the messages: upstream does not hand out the rest.",
+        "Clone it by git clone --depth=1, and let pip install from that folder: pip's own clone asks for more.",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +39,8 @@ class Rescued:
     """Name of the bare repository in it."""
     size: int
     """Bytes of the archive."""
-    has_history: bool
-    """The contents of all older commits are in it, too."""
+    past: str
+    """What is in it of older commits: `whole`, `trees` or `names`."""
     refs: tuple[str, ...] = ()
     """The tags and branches that it has, in short, beside the commit's id."""
     submodules: Mapping[str, Oid] = field(default_factory=dict)
@@ -84,7 +90,7 @@ def _git_lines(made: Rescued, url: str, repository: str) -> list[str]:
 
 def _notes(made: Rescued) -> list[str]:
     """Return what a build may miss."""
-    notes = list(_HISTORY if made.has_history else _NO_HISTORY)
+    notes = list(_PAST[made.past])
     if made.refs:
         notes.append(f"It is there under its id and as {', '.join(map(safe, made.refs))}.")
     if made.submodules:

@@ -223,7 +223,21 @@ def m006_hosted(db: Database) -> None:
     )
 
 
-STEPS = (m001_upstreams, m002_lifecycle, m003_posts, m004_service, m005_forges, m006_hosted)
+def m007_conclusions(db: Database) -> None:
+    """Add what tells that an upstream said the same again, and what followed from that."""
+    db.execute("ALTER TABLE snapshots ADD COLUMN reply TEXT NOT NULL DEFAULT ''")
+    db.execute(
+        """
+        CREATE TABLE conclusions (
+            upstream TEXT PRIMARY KEY,
+            inputs TEXT NOT NULL,
+            body TEXT NOT NULL CHECK (json_valid(body))
+        ) STRICT, WITHOUT ROWID
+        """
+    )
+
+
+STEPS = (m001_upstreams, m002_lifecycle, m003_posts, m004_service, m005_forges, m006_hosted, m007_conclusions)
 """Every step, in order; their names are what a database remembers."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from watcher.model import Advertisement, Holding, Hosted, Identity, Move, Oid, Patience, Ref, Unobserved, oid
+from watcher.model import Advertisement, Handshake, Holding, Hosted, Identity, Move, Oid, Patience, Ref, Unobserved, oid
 from watcher.store.database import Database
 from watcher.store.rows import json_text, restored, stamp, stamp_or_none, storable, time, time_or_none
 
@@ -18,11 +18,11 @@ class Upstreams(Database):
     def snapshot(self, upstream: str) -> Advertisement | None:
         """Return the last advertisement, or None where there was none yet."""
         row = self._row(
-            "SELECT head, digest, object_format, filters, moved_to FROM snapshots WHERE upstream = ?", upstream
+            "SELECT head, digest, object_format, filters, moved_to, reply FROM snapshots WHERE upstream = ?", upstream
         )
         if row is None:
             return None
-        head, digest, object_format, filters, moved_to = row
+        head, digest, object_format, filters, moved_to, reply = row
         return Advertisement(
             refs=self._refs(upstream, is_pull=False),
             head=None if head is None else restored(head),
@@ -31,7 +31,16 @@ class Upstreams(Database):
             filters=bool(filters),
             moved_to=moved_to,
             pulls=self._refs(upstream, is_pull=True),
+            reply=reply,
         )
+
+    def handshakes(self) -> dict[str, Handshake]:
+        """Return upstream → what to remember of its last answer, without the refs."""
+        rows = self._rows("SELECT upstream, object_format, filters, reply, moved_to FROM snapshots")
+        return {
+            name: Handshake(object_format=object_format, filters=bool(filters), reply=reply, moved_to=moved_to)
+            for name, object_format, filters, reply, moved_to in rows
+        }
 
     def last_seen(self, upstream: str) -> datetime | None:
         """Return when the upstream was last observed."""
@@ -47,6 +56,39 @@ class Upstreams(Database):
                 self._record_refs(upstream, advertisement.refs, is_pull=False)
             # The digest does not speak of pull refs: they are asked for only when a pin needs them.
             self._record_refs(upstream, advertisement.pulls, is_pull=True)
+
+    def touch(self, upstreams: Iterable[str], at: datetime) -> None:
+        """Note that upstreams were observed, and were as at the look before: the refs that held pins then still do."""
+        seen = [(stamp(at), name) for name in upstreams]
+        self._write_all(
+            """
+            UPDATE holdings SET last_seen = ?1 WHERE upstream = ?2 AND last_seen < ?1
+            AND last_seen = (SELECT last_seen FROM snapshots WHERE upstream = ?2)
+            """,
+            seen,
+        )
+        self._write_all("UPDATE snapshots SET last_seen = ?1 WHERE upstream = ?2 AND last_seen < ?1", seen)
+
+    # --- what followed from an advertisement -------------------------------------------------------------------------
+
+    def conclusion(self, upstream: str, inputs: str) -> str | None:
+        """Return what followed from the last advertisement and these inputs; None where that is not known."""
+        row = self._row("SELECT body FROM conclusions WHERE upstream = ? AND inputs = ?", upstream, inputs)
+        return None if row is None else str(row[0])
+
+    def record_conclusion(self, upstream: str, inputs: str, body: str | None) -> None:
+        """Keep what followed; None where it may be otherwise at the next look, though the refs are the same."""
+        if body is None:
+            self._write("DELETE FROM conclusions WHERE upstream = ?", upstream)
+            return
+        self._write(
+            "INSERT OR REPLACE INTO conclusions (upstream, inputs, body) VALUES (?, ?, ?)", upstream, inputs, body
+        )
+
+    def forget_conclusions(self, but: Container[str]) -> None:
+        """Forget what followed for upstreams that nothing is pinned to any more."""
+        gone = [name for (name,) in self._rows("SELECT upstream FROM conclusions") if name not in but]
+        self._write_all("DELETE FROM conclusions WHERE upstream = ?", [(name,) for name in gone])
 
     def moves(self, upstream: str, ref: str | None = None) -> tuple[Move, ...]:
         """Return every recorded move, oldest first; of one ref, if it is named."""
@@ -143,6 +185,10 @@ class Upstreams(Database):
         """Forget the failed looks at upstreams that nothing is pinned to any more."""
         gone = [name for (name,) in self._rows("SELECT upstream FROM failed_looks") if name not in but]
         self._write_all("DELETE FROM failed_looks WHERE upstream = ?", [(name,) for name in gone])
+
+    def forget_failures_of(self, upstreams: Iterable[str]) -> None:
+        """Forget the failed looks at upstreams that were observed now."""
+        self._write_all("DELETE FROM failed_looks WHERE upstream = ?", [(name,) for name in upstreams])
 
     def activity(self) -> dict[str, tuple[datetime, datetime]]:
         """Return upstream → when it was last seen to change, and when it was last observed."""
@@ -278,13 +324,15 @@ class Upstreams(Database):
         head, now = advertisement.head, stamp(at)
         self._write(
             """
-            INSERT INTO snapshots (upstream, head, digest, object_format, filters, moved_to, changed_at, last_seen)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO snapshots
+                (upstream, head, digest, object_format, filters, moved_to, reply, changed_at, last_seen)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET
                 head = excluded.head,
                 object_format = excluded.object_format,
                 filters = excluded.filters,
                 moved_to = excluded.moved_to,
+                reply = excluded.reply,
                 changed_at = CASE WHEN digest = excluded.digest THEN changed_at ELSE excluded.changed_at END,
                 digest = excluded.digest,
                 last_seen = excluded.last_seen
@@ -295,6 +343,7 @@ class Upstreams(Database):
             advertisement.object_format,
             advertisement.filters,
             advertisement.moved_to,
+            advertisement.reply,
             now,
             now,
         )

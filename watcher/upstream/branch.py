@@ -46,6 +46,7 @@ def commit_on(
     A path with an id in place of contents is a submodule. The same arguments make the same commit. Raises GitError for
     a path that is no regular file at the base, or no submodule.
     """
+    mirror.bring_trees([base])
     git = Git(directory=mirror.directory)
     tree = _with_entries(git, oid(_one(git, "rev-parse", "--verify", f"{base}^{{tree}}")), _nested(entries))
     who = f"{_plain(author.name)} <{_plain(author.email)}> {int(at.timestamp())} +0000"

@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from watcher.model import FileDiff, Hunk
+from watcher.model import FileDiff, Hunk, Oid, oid
 from watcher.upstream.porcelain import text, unquoted
 
+_COMMIT = re.compile(rb"^([0-9a-f]{64}|[0-9a-f]{40})\n", re.MULTILINE)
+"""No line of a patch is like this one: those of files begin with a sign."""
 _HUNK = re.compile(rb"@@ -([0-9]+)(?:,([0-9]+))? \+([0-9]+)(?:,([0-9]+))? @@")
 
 
@@ -34,6 +36,13 @@ class _File:
             hunks=tuple(self.hunks),
             binary=self.binary,
         )
+
+
+def by_commit(printed: bytes) -> Iterator[tuple[Oid, bytes]]:
+    """Yield commit → its patch, from `git diff-tree --stdin --always -p`, in the order of the input."""
+    _, *parts = _COMMIT.split(printed)
+    for commit, printed_of in zip(parts[::2], parts[1::2], strict=True):
+        yield oid(commit.decode()), printed_of
 
 
 def file_diffs(patch: bytes) -> Iterator[FileDiff]:

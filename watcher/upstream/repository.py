@@ -46,9 +46,9 @@ class Repository(Mirror):
     def fetch_pulls(self, refs: Iterable[Ref]) -> None:
         """Do nothing: the proposals are there, or nowhere."""
 
-    def keep(self, wanted: Oid) -> bool:
-        """Answer whether the commit is there; nothing is written to keep it."""
-        return self.peel(wanted) is not None
+    def keep_all(self, wanted: Iterable[Oid]) -> dict[Oid, Oid]:
+        """Return the commit that each id stands for, where it is there; nothing is written to keep it."""
+        return self._commits_of(list(dict.fromkeys(wanted)))
 
     def serves(self, wanted: Oid) -> bool:
         """Answer whether the repository has the object."""

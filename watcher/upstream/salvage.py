@@ -13,7 +13,9 @@ from watcher.model import Oid, oid
 from watcher.upstream.git import Git
 
 KEPT = "refs/watcher/kept/"
-_PARTIAL = "blob:none"
+_PARTIAL = "tree:0"
+_FILTERS = (_PARTIAL, "blob:none")
+"""What a mirror may have been made without: older ones have all trees."""
 _UNSOUND = "unsound"
 _KEPT_NAME = re.compile(r"refs/watcher/kept/([0-9a-f]{64}|[0-9a-f]{40})\b")
 
@@ -57,8 +59,9 @@ def note_unsound(directory: Path, reason: str) -> None:
 
 
 def is_partial(directory: Path) -> bool:
-    """Answer whether a mirror was made without blobs."""
-    return _PARTIAL in _config(directory)
+    """Answer whether a mirror was made without trees, or without contents."""
+    config = _config(directory)
+    return any(made_without in config for made_without in _FILTERS)
 
 
 def format_of(directory: Path) -> str | None:

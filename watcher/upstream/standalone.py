@@ -1,12 +1,12 @@
 """Make a bare repository that builds go on with when an upstream is gone, and say whether one is sound.
 
-It has a commit, whole, under the same id. With the contents of all older commits too it is like any repository; without
-them it still has their names and trees, so that what asks for no more than it needs (pip, `git clone --filter`) is
-served. A shallow one would be smaller, but pip's clone of such a one never ends: git 2.39 asks for the missing parent
-again and again.
+It has a commit, whole, under the same id. With the contents of all older commits too it is like any repository; with
+their trees alone, what asks for no more than it needs (pip, `git clone --filter`) is served. A shallow one would be
+smaller, but pip's clone of such a one never ends: git 2.39 asks for the missing parent again and again.
 """
 
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from pathlib import Path
 
 from watcher.errors import GitError
@@ -21,20 +21,39 @@ _HOUR = 3600.0
 _NAMES = ("--objects", "--no-object-names")
 
 
-def created(mirror: Mirror, commit: Oid, folder: Path, *, ask: bool) -> bool:
-    """Make the repository in a folder that is not there yet; return whether all older contents are in it.
+class Past(StrEnum):
+    """What a repository has of the commits before the one that it is for."""
 
-    Where the mirror lacks some and `ask` allows it, the upstream is asked for the whole history.
+    WHOLE = "whole"
+    TREES = "trees"
+    """Which files they had, without most contents."""
+    NAMES = "names"
+    """Their messages alone."""
+
+
+_TREES = (*_NAMES, "--filter=blob:none")
+_OF_PAST: Mapping[Past, tuple[str, ...]] = {Past.WHOLE: _TREES, Past.TREES: _TREES, Past.NAMES: ()}
+"""What is asked for of older commits."""
+
+
+def created(mirror: Mirror, commit: Oid, folder: Path, *, ask: bool) -> Past:
+    """Make the repository in a folder that is not there yet; return what it has of the older commits.
+
+    Where the mirror lacks contents and `ask` allows it, the upstream is asked for the whole history.
     """
     git = _new(mirror, folder)
     if not _printed(mirror, *_NAMES, "--missing=print", commit, missing=True):
         _copy(mirror, folder, _printed(mirror, *_NAMES, commit))
-        return True
+        return Past.WHOLE
     if ask and _fetched(git, commit):
-        return True
-    history = _printed(mirror, *_NAMES, "--filter=blob:none", commit)
-    _copy(mirror, folder, dict.fromkeys((*history, *_printed(mirror, *_NAMES, "--no-walk", commit))))
-    return False
+        return Past.WHOLE
+    whole = _printed(mirror, *_NAMES, "--no-walk", commit)
+    try:
+        past, history = Past.TREES, _printed(mirror, *_OF_PAST[Past.TREES], commit)
+    except GitError:
+        past, history = Past.NAMES, _printed(mirror, *_OF_PAST[Past.NAMES], commit)
+    _copy(mirror, folder, dict.fromkeys((*history, *whole)))
+    return past
 
 
 def tried(mirror: Mirror, commit: Oid, folder: Path) -> None:
@@ -55,15 +74,15 @@ def name(folder: Path, commit: Oid, refs: Mapping[str, Oid]) -> None:
     git.run("config", "uploadpack.allowFilter", "true")
 
 
-def checked(folder: Path, commit: Oid) -> Oid:
-    """Check every object of a repository, and that the commit's are all there; return the id of its tree.
+def checked(folder: Path, commit: Oid, past: Past) -> Oid:
+    """Check every object of a repository, and that what it shall have is there; return the id of the commit's tree.
 
     Raises GitError for an object that is damaged or missing.
     """
     _check_packs(folder)
     git = Git(directory=folder)
     git.run("rev-list", "--quiet", "--objects", "--no-walk", commit)
-    git.run("rev-list", "--quiet", "--objects", "--filter=blob:none", commit)
+    git.run("rev-list", "--quiet", *_OF_PAST[past], commit)
     return oid(git.run("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip())
 
 

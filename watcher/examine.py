@@ -1,0 +1,161 @@
+"""Look at one upstream that moved, or whose pins did, and judge it: what any worker can do, given values alone."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+import httpx
+
+from watcher.assess import Assessment, assess
+from watcher.conclude import Dependency, conclude, sighting
+from watcher.conclusion import Conclusion, Report
+from watcher.errors import GitError
+from watcher.judge.concerns import is_withheld
+from watcher.judge.shipped import Scope
+from watcher.materials import Facts
+from watcher.model import Advertisement, Oid, Pin, Ref, Same, Unobserved
+from watcher.observe import Memory, Pulls, observe
+from watcher.opinions import Asking, Background, Opinion, opinion
+from watcher.upstream.mirror import Mirror
+from watcher.upstream.refs import Manner, poll, pull_refs, trust
+
+_TRIES = 2
+"""How often an upstream is asked again that moved on while we looked."""
+Said = Advertisement | Same | Unobserved
+"""What a server answered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One upstream to look at."""
+
+    upstream: str
+    url: str
+    is_local: bool
+    pins: tuple[Pin, ...]
+    dependencies: tuple[Dependency, ...]
+    """Those whose variants all come from here."""
+    folder: Path
+    tracked: tuple[str, ...]
+    scope: Scope
+    memory: Memory
+    facts: Facts
+    background: Background
+    dismissed: frozenset[Oid]
+    """Landings that somebody said are no fix."""
+    at: datetime
+    last: Conclusion | None = None
+    """What followed last time from the same pins and settings."""
+
+
+def report(task: Task, said: Said, asking: Asking | None) -> Report:
+    """Look at an upstream that gave an answer, and return what came of it."""
+    asked = opinion(task.background, asking)
+    asked.look()
+    if isinstance(said, Same) and task.last is not None and asked.hosted in {None, task.background.identity.hosted}:
+        return replace(_heard(asked), conclusion=task.last)
+    result = _examined(task, _told(task, said), asked)
+    if isinstance(result, Unobserved):
+        return replace(_heard(asked), failure=asked.with_word(result) if result.missing else result)
+    return replace(
+        _heard(asked),
+        conclusion=conclude(result, task.pins, task.dependencies, is_open=asked.is_open),
+        sighting=sighting(result, task.facts, asked.learned),
+    )
+
+
+def examine(task: Task, said: Said, asking: Asking | None) -> Assessment | Unobserved:
+    """Look at an upstream, and return everything that was judged of it, or why nothing could be."""
+    asked = opinion(task.background, asking)
+    asked.look()
+    result = _examined(task, _told(task, said), asked)
+    return asked.with_word(result) if isinstance(result, Unobserved) and result.missing else result
+
+
+def _told(task: Task, said: Said) -> Advertisement | Unobserved:
+    """Return what a server said, in full; what it said again is remembered."""
+    if not isinstance(said, Same):
+        return said
+    if task.memory.before is None:
+        raise AssertionError("unreachable: only what is remembered is the same again")
+    return replace(task.memory.before, pulls=())
+
+
+def _heard(asked: Opinion) -> Report:
+    """Return what came of asking the forge."""
+    new = asked.reply if asked.reply.is_new and asked.reply.kept else None
+    return Report(
+        hosted=asked.hosted,
+        accepted_id=asked.before.accepted_id,
+        reply=(new.address, new.kept) if new and new.kept else None,
+        trouble=asked.trouble,
+    )
+
+
+def _examined(task: Task, said: Advertisement | Unobserved, asked: Opinion) -> Assessment | Unobserved:
+    """Observe and judge one upstream; whatever git could not do makes it unobserved."""
+    if isinstance(said, Unobserved):
+        return said
+    for _ in range(_TRIES):
+        try:
+            return _attempt(task, said, asked)
+        except GitError as error:
+            if not error.retryable:
+                return Unobserved(upstream=task.upstream, reason=str(error))
+            trouble = Unobserved(upstream=task.upstream, reason=str(error))
+        again = asyncio.run(poll({task.upstream: task.url}, Manner(local=task.is_local)))[task.upstream]
+        if isinstance(again, Unobserved):
+            return again
+        said = again
+    return trouble
+
+
+def _attempt(task: Task, advertisement: Advertisement, asked: Opinion) -> Assessment:
+    mirror = Mirror.open(
+        task.folder,
+        task.url,
+        filters=advertisement.filters,
+        object_format=advertisement.object_format,
+        local=task.is_local,
+    )
+    seen = observe(
+        task.upstream,
+        task.pins,
+        mirror,
+        advertisement,
+        task.memory,
+        pulls=_pulls(task.url, advertisement),
+        tracked=task.tracked,
+        at=task.at,
+    )
+    seen = asked.told_of(seen)
+    assessment = assess(
+        seen,
+        task.pins,
+        mirror,
+        task.facts,
+        tracked=task.tracked,
+        scope=task.scope,
+        dismissed=task.dismissed,
+        discussed=asked.discussions,
+    )
+    reach = {name: asked.with_fate(said) for name, said in assessment.reachability.items()}
+    judged = replace(assessment, reachability=reach)
+    return _without_offers(judged) if is_withheld(seen) else judged
+
+
+def _without_offers(assessment: Assessment) -> Assessment:
+    """Return the assessment of another repository than the one that was pinned: it says nothing of fixes."""
+    judgement = replace(assessment.judgement, verdicts={})
+    return replace(assessment, judgement=judgement, suggestions=(), single={})
+
+
+def _pulls(url: str, advertisement: Advertisement) -> Pulls:
+    """Return how to ask a server for its proposals; only http(s) servers of forges have any."""
+
+    async def ask() -> tuple[Ref, ...] | Unobserved:
+        async with httpx.AsyncClient(verify=trust()) as client:
+            return await pull_refs(client, url, before=advertisement)
+
+    return (lambda: asyncio.run(ask())) if url.startswith(("http://", "https://")) else tuple

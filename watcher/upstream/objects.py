@@ -1,0 +1,171 @@
+"""Say which objects a bare repository of ours holds, and bring those that are missing, in batches.
+
+Questions never fetch: what they read is brought beforehand, and a forgotten batch is an error instead of a crawl. An
+object that was seen once stays, so it is not looked for again.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from watcher.errors import GitError
+from watcher.model import ChangedPath, Oid, is_oid, oid
+from watcher.upstream import porcelain
+from watcher.upstream.git import Git
+
+EMPTY_TREE = {40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904"}
+EMPTY_TREE[64] = hashlib.sha256(b"tree 0\0").hexdigest()
+HOUR = 3600.0
+FETCH = ("fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--stdin")
+_MOST_TREES = 8
+"""So many listings of whole commits are kept at hand."""
+
+Listing = tuple[dict[str, Oid], dict[str, Oid]]
+"""The regular files of a commit, and its submodules with the commits that they are at."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was found to be held."""
+
+    objects: set[Oid] = field(default_factory=set)
+    commits: set[Oid] = field(default_factory=set)
+    """Those whose trees are held."""
+    listings: dict[Oid, Listing] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Objects:
+    """The objects of one repository on disk."""
+
+    directory: Path
+    url: str
+    """Where to fetch from. It is never written to disk."""
+    partial: bool
+    """Trees and file contents are missing until they are fetched."""
+    local: bool = False
+    _seen: _Seen = field(default_factory=_Seen, compare=False, repr=False)
+
+    # --- bring -------------------------------------------------------------------------------------------------------
+
+    def prefetch(self, objects: Iterable[Oid]) -> int:
+        """Fetch those objects that are missing, trees with all below them, in one batch; return how many they were."""
+        missing = self._missing(objects)
+        if missing:
+            # No talk about what we have: the server would search its history for it.
+            noop = (("fetch.negotiationAlgorithm", "noop"),)
+            self._fetching(noop).run(*FETCH, "--filter=blob:none", "origin", stdin=lines(missing), timeout=HOUR)
+            self._seen.objects.update(missing)
+        return len(missing)
+
+    def bring_trees(self, commits: Iterable[Oid]) -> None:
+        """Fetch the trees of commits that are missing, in one batch: without them nobody can tell what differs."""
+        wanted = [commit for commit in dict.fromkeys(commits) if commit not in self._seen.commits]
+        if not wanted or not self.partial:
+            return
+        asked = ("log", "--no-walk=unsorted", "--stdin", "--no-mailmap", "--format=%T")
+        self.prefetch(map(Oid, self._git.run(*asked, stdin=lines(wanted)).decode().split()))
+        self._seen.commits.update(wanted)
+
+    def bring_past(self, commit: Oid) -> None:
+        """Fetch the trees of a commit and of all before it: a clone without contents cannot do without them."""
+        if self.partial:
+            self.bring_trees(map(Oid, self._git.run("rev-list", commit).decode().split()))
+
+    def lacking(self, commit: Oid) -> tuple[Oid, ...]:
+        """Return which trees and contents of a commit are missing here; none where it is whole. Asks nobody."""
+        options = ("--objects", "--no-object-names", "--no-walk", "--missing=print")
+        printed = self._git.run("rev-list", *options, commit).decode().split()
+        return tuple(oid(name[1:]) for name in printed if name.startswith("?"))
+
+    def is_whole(self, commit: Oid) -> bool:
+        """Answer whether everything is here that a checkout of a commit needs. Asks nobody."""
+        return not self.lacking(commit)
+
+    def complete(self, commit: Oid) -> int:
+        """Fetch what a commit lacks, in one batch for its trees and one for their contents; return how many objects."""
+        count = 0
+        while lacking := self.lacking(commit):
+            # Once more only where a tree was missing, whose own contents show after it came.
+            count += self.prefetch(lacking)
+        return count
+
+    # --- ask ---------------------------------------------------------------------------------------------------------
+
+    def tree(self, commit: Oid) -> Listing:
+        """Return the regular files of a commit, and its submodules with the commits that they are at."""
+        listings = self._seen.listings
+        if commit not in listings:
+            self.bring_trees([commit])
+            found = porcelain.tree(self._git.run("ls-tree", "-r", "-z", "--full-tree", commit))
+            if len(listings) >= _MOST_TREES:
+                del listings[next(iter(listings))]
+            listings[commit] = found
+        return listings[commit]
+
+    def files(self, commit: Oid) -> dict[str, Oid]:
+        """Return the regular files of a commit."""
+        return self.tree(commit)[0]
+
+    def gitlinks(self, commit: Oid) -> dict[str, Oid]:
+        """Return the submodules of a commit, with the commits that they are at."""
+        return self.tree(commit)[1]
+
+    def read(self, blobs: Iterable[Oid], *, largest: int = 4 * 1024 * 1024) -> dict[Oid, bytes]:
+        """Return contents, fetched in one batch where missing; those larger than `largest` bytes are left out."""
+        wanted = list(dict.fromkeys(blobs))
+        self.prefetch(wanted)
+        fitting = [name for name, (kind, size) in self._facts(wanted).items() if kind == "blob" and size <= largest]
+        if not fitting:
+            return {}
+        return dict(porcelain.objects(self._git.run("cat-file", "--batch", "--buffer", stdin=lines(fitting))))
+
+    def size(self) -> int:
+        """Return the bytes that the repository takes on disk."""
+        return sum(file.stat().st_size for file in self.directory.rglob("*") if file.is_file())
+
+    # --- how ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def _git(self) -> Git:
+        """Return git for questions: it knows no remote, so it cannot fetch."""
+        return Git(directory=self.directory)
+
+    def _fetching(self, config: tuple[tuple[str, str], ...] = ()) -> Git:
+        """Return git for fetches: it knows the remote, and that the remote holds what is missing."""
+        remote = self._remote("tree:0") if self.partial else self._remote(None)
+        return Git(directory=self.directory, config=(*remote, *config), local=self.local)
+
+    def _remote(self, filtered: str | None) -> tuple[tuple[str, str], ...]:
+        promise = (("remote.origin.promisor", "true"), ("remote.origin.partialCloneFilter", filtered or ""))
+        return (("remote.origin.url", self.url), *(promise if filtered else ()))
+
+    def _missing(self, wanted: Iterable[Oid]) -> list[Oid]:
+        """Return those objects that are not held."""
+        unseen = [name for name in dict.fromkeys(wanted) if name not in self._seen.objects]
+        missing = [name for name, (kind, _) in self._facts(unseen).items() if kind == "missing"]
+        self._seen.objects.update(set(unseen).difference(missing))
+        return missing
+
+    def _facts(self, wanted: Iterable[Oid]) -> dict[Oid, tuple[str, int]]:
+        """Return each object's type (`missing` where it is not held) and size."""
+        asked = list(dict.fromkeys(wanted))
+        if not asked:
+            return {}
+        for name in asked:
+            if not is_oid(name):
+                raise GitError(f"expected an object id, found {name[:80]!r}")
+        rows = self._git.run("cat-file", "--batch-check", "--buffer", stdin=lines(asked)).decode().splitlines()
+        split = (row.split(" ") for row in rows)
+        return {Oid(name): (kind, int(size[0]) if size else 0) for name, kind, *size in split}
+
+
+def lines(words: Iterable[str]) -> bytes:
+    """Return standard input for git: one word a line."""
+    return "".join(f"{word}\n" for word in words).encode()
+
+
+def blobs_of(changed: Iterable[ChangedPath]) -> set[Oid]:
+    """Return the contents on both sides of changes."""
+    return {blob for change in changed for blob in (change.blob_before, change.blob_after) if blob}
