@@ -1,6 +1,6 @@
 """Look at one upstream: bring its mirror up to date and return what was seen as a value."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -41,7 +41,7 @@ def observe(
     """Fetch what is new, keep the pinned commits, and return the observation; raise GitError where git fails."""
     mine = tuple(pins)
     mirror.fetch(advertisement)
-    positions = {pin.id: _position(pin, advertisement, mirror) for pin in mine}
+    positions = _positions(mine, advertisement, mirror)
     graph = open_graph(mirror)
     if lost := _without_ref(positions, advertisement.refs, graph):
         proposals = _proposals(lost, mirror, pulls)
@@ -68,28 +68,39 @@ def observe(
     )
 
 
+def _positions(pins: Sequence[Pin], advertisement: Advertisement, mirror: Mirror) -> dict[str, Position]:
+    """Find the commits that refs stand for, keeping in the mirror those that are named by id."""
+    wanted = {pin.id: oid(_written(pin)) for pin in pins if pin.ref_kind is RefKind.SHA and is_oid(_written(pin))}
+    kept = mirror.keep_all(wanted.values()) if wanted else {}
+    return {
+        pin.id: _of_id(wanted[pin.id], kept) if pin.id in wanted else _position(pin, advertisement, mirror)
+        for pin in pins
+    }
+
+
+def _written(pin: Pin) -> str:
+    return str(pin.wanted).lower()
+
+
+def _of_id(wanted: Oid, kept: Mapping[Oid, Oid]) -> Position:
+    commit = kept.get(wanted)
+    return Position(commit=None, is_served=False) if commit is None else Position(commit=commit)
+
+
 def _position(pin: Pin, advertisement: Advertisement, mirror: Mirror) -> Position:
-    """Find the commit that a pin's ref stands for, keeping it in the mirror when it is named by id."""
+    """Find the commit that a ref stands for which is no whole id."""
     match pin.ref_kind:
         case RefKind.UNRESOLVED:
             return Position(commit=None)
-        case RefKind.SHA if is_oid(str(pin.wanted).lower()):
-            return _by_id(oid(str(pin.wanted).lower()), mirror)
         case RefKind.SHORT_SHA:
             return _by_short_id(pin, advertisement, mirror)
         case _:
             return _by_name(pin, advertisement)
 
 
-def _by_id(wanted: Oid, mirror: Mirror) -> Position:
-    if not mirror.keep(wanted):
-        return Position(commit=None, is_served=False)
-    return Position(commit=mirror.peel(wanted))
-
-
 def _by_short_id(pin: Pin, advertisement: Advertisement, mirror: Mirror) -> Position:
     """Expand a short id; a name that merely looks like one may still be a branch or tag."""
-    candidates = mirror.expand(str(pin.wanted).lower())
+    candidates = mirror.expand(_written(pin))
     if not candidates and named_refs(advertisement, pin):
         return _by_name(pin, advertisement)
     if len(candidates) != 1:

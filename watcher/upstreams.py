@@ -222,6 +222,8 @@ class _Plan:
         return place.api if place is not None and place.token is not None else None
 
     def _last(self, upstream: str, identity: Identity) -> Conclusion | None:
+        if not mirror_folder(self._settings, upstream).exists():
+            return None  # Else the pinned commits would not be kept.
         accepted = accepted_id(self._store, upstream, identity)
         text = self._store.conclusion(upstream, self.inputs(upstream, identity.hosted, accepted))
         return None if text is None else conclusion_of(text)

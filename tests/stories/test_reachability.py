@@ -167,6 +167,7 @@ def test_shallow_mirror_is_never_believed(world):
     world.pin(cuda=oids["A"])
     world.look()
     (world.mirror().directory / "shallow").write_text(f"{oids['B']}\n")
+    world.engine.draw("A---B---C---D   (main)")
     found = world.look()
     assert "default" == reach(found).cls
     assert [] == kinds(found)

@@ -1,5 +1,6 @@
 """An upstream that says what it said before costs one request; what was concluded then still holds."""
 
+import shutil
 from datetime import timedelta
 
 import pytest
@@ -98,6 +99,13 @@ def test_a_lost_pin_is_looked_at_each_time(calm, started):
     started.clear()
     calm.look()
     assert of_upstream(started)
+
+
+def test_a_mirror_that_is_gone_is_made_again(calm):
+    """Else the pinned commits would not be kept."""
+    shutil.rmtree(calm.state / "mirrors")
+    calm.look()
+    assert calm.mirror().run("cat-file", "-t", calm.engine.oids["B"])
 
 
 def test_a_tag_that_moved_is_told_once(calm):
