@@ -3,6 +3,8 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 
 from watcher import pins as formats
@@ -86,15 +88,21 @@ def discover(
     remote = dict.fromkeys(it.repository for it in wanted if it.repository)
     seen = advertisements(settings, remote, {}, progress) if remote else {}
     extra = patterns(settings)
-    results = {it.name: _files(it, settings, seen, extra) for it in wanted}
+    results = {
+        it.name: _as_before(it, before.get(it.name), seen, settings) or _files(it, settings, seen, extra)
+        for it in wanted
+    }
     readings = [Reading(name=OWN, pins=tuple(_own(settings)))] if settings.pins else []
     moved = [it for own in readings for it in _moves(before.get(OWN), own, None, settings.pages, now)]
     for downstream in settings.downstreams:
         match results.get(downstream.name):
             case None:
                 readings.append(before[downstream.name])
+            case Reading() as again:
+                readings.append(again)
             case Files() as read_now:
-                readings.append(_reading(downstream, read_now, extra))
+                inputs = _inputs(downstream, settings) if downstream.repository else ""
+                readings.append(replace(_reading(downstream, read_now, extra), inputs=inputs))
                 moved += _moves(before.get(downstream.name), readings[-1], read_now.history, settings.pages, now)
     return Found(
         pins=tuple(pin for reading in readings for pin in reading.pins),
@@ -175,6 +183,40 @@ def _local(folder: Path, extra: Sequence[Pattern]) -> Files:
     return Files(checkout=checkout, commit=at.commit, prefix=at.prefix, history=history)
 
 
+def _as_before(
+    downstream: Downstream,
+    known: Reading | None,
+    seen: Mapping[str, Advertisement | Unobserved],
+    settings: Settings,
+) -> Reading | None:
+    """Return the last reading of a downstream whose branch is where it was, to be read in the same way; else None."""
+    answer = seen.get(downstream.repository or "")
+    if known is None or not isinstance(answer, Advertisement) or known.commit is None:
+        return None
+    is_there = _tip(downstream, answer) == known.commit and known.inputs == _inputs(downstream, settings)
+    return known if is_there and _mirror_of(settings, downstream.repository or "").exists() else None
+
+
+def _inputs(downstream: Downstream, settings: Settings) -> str:
+    """Return a digest of what the pins of a downstream follow from, beside its commit."""
+    parts = (version("watcher"), downstream, settings.patterns)
+    return sha256(repr(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _tip(downstream: Downstream, answer: Advertisement) -> Oid | None:
+    branch = _branch(downstream, answer)
+    return answer.tip(branch) if branch else None
+
+
+def _branch(downstream: Downstream, answer: Advertisement) -> str | None:
+    return f"refs/heads/{downstream.branch}" if downstream.branch else answer.head
+
+
+def _mirror_of(settings: Settings, repository: str) -> Path:
+    """Return where the mirror of a downstream lies: one of its own, since it may be pinned as an upstream too."""
+    return mirror_folder(settings, f"downstream {repository}")
+
+
 def _remote(
     downstream: Downstream,
     repository: str,
@@ -183,14 +225,12 @@ def _remote(
     extra: Sequence[Pattern],
 ) -> Files | Unobserved:
     """Read a downstream's manifests at its branch, from its mirror."""
-    branch = f"refs/heads/{downstream.branch}" if downstream.branch else advertisement.head
-    tip = advertisement.tip(branch) if branch else None
+    branch, tip = _branch(downstream, advertisement), _tip(downstream, advertisement)
     if tip is None:
         return Unobserved(upstream=repository, reason=f"it has no branch {downstream.branch or 'that HEAD names'}")
     url = settings.address(repository)
     mirror = Mirror.open(
-        # A mirror of its own: where a downstream is pinned as an upstream too, both are looked at side by side.
-        mirror_folder(settings, f"downstream {repository}"),
+        _mirror_of(settings, repository),
         url,
         filters=advertisement.filters,
         object_format=advertisement.object_format,

@@ -751,6 +751,8 @@ class Reading:
     """The downstream's own repository, normalised, where it is known."""
     prefix: str = ""
     """The folder of that repository which was read, with `/` at its end; empty for all of it."""
+    inputs: str = ""
+    """A digest of what the pins follow from, beside the commit; empty where they are to be read anew each time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

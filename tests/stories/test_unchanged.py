@@ -115,3 +115,17 @@ def test_a_tag_that_moved_is_told_once(calm):
     assert "tag-moved" in {event.finding.concern.kind for event in calm.look().events}
     assert () == calm.look().events
     assert () == calm.look().events
+
+
+def test_a_downstream_whose_branch_stands_still_is_not_read_again(calm, started):
+    """Nothing is started for it; its pins are as they were, and once it moves they are as they are."""
+    product = calm.downstream("product", served=True)
+    product.pin("acme/engine", xpu=calm.engine.oids["B"])
+    calm.look()
+    started.clear()
+    again = calm.look()
+    assert [] == [command for command in started if any("mirrors/" in word and "product" in word for word in command)]
+    assert {"cuda", "rocm", "xpu"} == {pin.variant for pin in again.pins}
+    product.pin("acme/engine", xpu=calm.engine.oids["F"])
+    moved = calm.look()
+    assert calm.engine.oids["F"] == next(pin.ref for pin in moved.pins if pin.variant == "xpu")

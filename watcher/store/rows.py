@@ -154,6 +154,7 @@ def reading(name: str, text: str) -> Reading:
         commit=row["commit"],
         address=row["address"],
         prefix=row["prefix"],
+        inputs=row.get("inputs", ""),
     )
 
 
