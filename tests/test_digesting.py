@@ -335,7 +335,7 @@ def test_bumps_and_drift(store):
     keep(store, *found.findings)
     store.record_standings(
         {
-            f"upstream {passes.SAVER}": as_json.upstream_document(found, passes.SAVER),
+            f"upstream {passes.SAVER}": as_json.upstream_documents(found, [passes.SAVER])[passes.SAVER],
             "drift saver": {
                 **as_json.drift_document(found.drift[0]),
                 "relation": "behind",
@@ -388,7 +388,8 @@ def test_an_acknowledged_fix_is_no_bump(store):
     found = passes.everything()
     findings = [acknowledge(it, MONDAY)[0] for it in found.findings if it.state is State.OPEN]
     keep(store, *findings)
-    store.record_standings({f"upstream {passes.SAVER}": as_json.upstream_document(found, passes.SAVER)}, MONDAY)
+    document = as_json.upstream_documents(found, [passes.SAVER])[passes.SAVER]
+    store.record_standings({f"upstream {passes.SAVER}": document}, MONDAY)
     assert () == composed(store).bumps
 
 

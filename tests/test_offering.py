@@ -8,7 +8,7 @@ from tests.report import passes
 from watcher.config import Settings
 from watcher.model import Kind, Reading, Severity
 from watcher.offering import offered
-from watcher.report.json import drift_document, upstream_document
+from watcher.report.json import drift_document, upstream_documents
 from watcher.store import Store
 
 GITHUB = "https://github.com/acme/images"
@@ -31,7 +31,8 @@ def remember(store, pins=(passes.CUDA, passes.ROCM), **more):
     """Remember a pass as the service does."""
     found = replace(passes.everything(), pins=pins, **more)
     store.record_readings([Reading(name="images", pins=pins)], passes.NOW)
-    store.record_standings({f"upstream {passes.SAVER}": upstream_document(found, passes.SAVER)}, passes.NOW)
+    document = upstream_documents(found, [passes.SAVER])[passes.SAVER]
+    store.record_standings({f"upstream {passes.SAVER}": document}, passes.NOW)
 
 
 def settings(*, forges=TOKEN, repository=GITHUB, **more):

@@ -119,9 +119,16 @@ def _located(
             compare=_compare(settings, pins[concern.pin], concern.target, looked)
             if concern.pin and concern.target
             else None,
+            lines=_lines(settings, pins[concern.pin], concern, looked) if concern.pin else (),
         )
 
     return located
+
+
+def _lines(settings: Settings, pin: Pin, concern: Concern, looked: Looked) -> tuple[Place, ...]:
+    """Return lines of what is pinned, and where their blame is shown."""
+    commit, shown = _commit(pin, looked), settings.pages(pin.upstream)
+    return tuple(replace(it, url=shown.blame(commit, it.text) if commit else None) for it in concern.lines)
 
 
 def _place(settings: Settings, pin: Pin, reading: Reading, found: Found) -> Place:

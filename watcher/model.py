@@ -642,6 +642,8 @@ class Concern:
     """Where a browser shows what lies between the pin and the target."""
     sides: tuple[Side, ...] = ()
     """Of a drift: the variants, side by side."""
+    lines: tuple[Place, ...] = ()
+    """Some lines of what is pinned that a fix repairs, and where a browser shows who wrote them."""
 
     @property
     def variants(self) -> tuple[str, ...]:

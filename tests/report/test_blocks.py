@@ -286,8 +286,9 @@ def links(node) -> list[str]:
 
 
 def test_only_our_own_addresses_are_links():
-    """The place and what lies between; never what a stranger wrote."""
-    assert [CUDA.url, COMPARE] == links(told(fix()).blocks)
+    """The place, who wrote a line, and what lies between; never what a stranger wrote."""
+    blame = f"{passes.SAVER}/blame/{passes.OLD}/csrc/core.cpp#L103"
+    assert [CUDA.url, blame, COMPARE] == links(told(fix()).blocks)
     assert [] == links(told(hostile()).blocks)
 
 

@@ -14,6 +14,7 @@ from watcher.model import (
     Grade,
     Kind,
     Pin,
+    Place,
     Relation,
     Rung,
     Severity,
@@ -106,6 +107,7 @@ def _lacking(pin: Pin, fix: Fix, said: Verdict, rung: Rung | None, seen: Observa
         severity=_severity(fix, is_worth=is_worth),
         target=rung.to if rung else None,
         since=landed.committed_at if landed else None,
+        lines=tuple(Place(text=line) for line in said.where[:_PLACES]),
     )
 
 

@@ -60,6 +60,8 @@ class Alert:
     """`file:line` of each pin that is meant, or the upstream."""
     since: str
     why: tuple[str, ...] = ()
+    lines: Mapping[str, str] = field(default_factory=dict)
+    """Line of what is pinned, as `why` names it → where a browser shows who wrote it."""
     what_to_do: str = ""
     compares: Mapping[str, str] = field(default_factory=dict)
     """Commit to bump to → where a browser shows what the bump brings."""
@@ -142,6 +144,7 @@ def _alert(
         places=tuple(dict.fromkeys(it for event in same for it in _places(event.finding, pins))),
         since=f"since {concern.since or finding.opened_at:%Y-%m-%d %H:%M} UTC",
         why=() if is_over else tuple(dict.fromkeys(safe(line) for it in same for line in it.finding.concern.detail)),
+        lines={safe(line.text): line.url for it in same for line in it.finding.concern.lines if line.url},
         what_to_do="" if is_over else safe(concern.advice),
         compares={} if is_over else _compares(finding),
         sides=() if is_over else concern.sides,

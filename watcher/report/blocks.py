@@ -124,7 +124,7 @@ def _live(told: Alert, *, has_buttons: bool) -> list[Block]:
     """Return what a finding looks like that is not over."""
     stands = [text(told.stands, bold=told.state is not State.OPEN), text(f", {told.since}")]
     top = rich(lines(*_places(told), stands))
-    why = [bullets(some((line for line in told.why if line), _REASONS))] if any(told.why) else []
+    why = [bullets(some((line for line in told.why if line), _REASONS), told.lines)] if any(told.why) else []
     do = [lines([text("Do  ", bold=True), *_advice(told)])] if told.what_to_do else []
     known = [_side_by_side(told.sides)] if told.sides else []
     reasons = [rich(*(() if known else why), *do)] if do or (why and not known) else []

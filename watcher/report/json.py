@@ -160,6 +160,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "dependency": concern.dependency,
         "places": [{"place": it.text, "variant": it.variant, "url": it.url} for it in concern.places],
         "compare": concern.compare,
+        "lines": [{"place": it.text, "url": it.url} for it in concern.lines],
         "headline": concern.headline,
         "detail": list(concern.detail),
         "advice": concern.advice,

@@ -1,11 +1,12 @@
 """Write a pass as Markdown, for a job summary or an issue."""
 
 import re
+from collections.abc import Mapping
 
 from watcher.model import Kind, Pass, Suggestion
 from watcher.plural import counted
 from watcher.report.groups import Group, Told, groups
-from watcher.report.text import safe
+from watcher.report.text import linked, safe
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>!|~])")
 _REFERENCE = re.compile(r"([#@])(?=\w)")
@@ -44,7 +45,19 @@ def _told(told: Told, *, has_bump: bool) -> list[str]:
     places = [f"  - at {', '.join(code(place) for place in told.places)}"] if told.places else []
     is_told_below = has_bump and concern.kind is Kind.FIX_AVAILABLE
     advice = [f"  - {plain(concern.advice)}"] if concern.advice and not is_told_below else []
-    return [head, *places, *(f"  - {plain(detail)}" for detail in concern.detail), *advice]
+    urls = {safe(it.text): it.url for it in concern.lines if it.url}
+    return [head, *places, *(f"  - {_detail(detail, urls)}" for detail in concern.detail), *advice]
+
+
+def _detail(said: str, urls: Mapping[str, str]) -> str:
+    """Return a sentence in which the lines of what is pinned lead to who wrote them."""
+    return "".join(f"[{plain(part)}](<{url}>)" if url else _spaced(part) for part, url in linked(safe(said), urls))
+
+
+def _spaced(part: str) -> str:
+    """Return a part of a sentence with the spaces that it begins and ends with."""
+    lead, tail = part[: len(part) - len(part.lstrip())], part[len(part.rstrip()) :]
+    return f"{lead}{plain(part)}{tail}" if part.strip() else part
 
 
 def _bump(made: Suggestion) -> str:

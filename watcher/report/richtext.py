@@ -4,7 +4,7 @@ Limits: https://docs.slack.dev/reference/block-kit/blocks - what does not fit is
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from slack_sdk.models.blocks import (
@@ -19,7 +19,7 @@ from slack_sdk.models.blocks import (
     RichTextSectionElement,
 )
 
-from watcher.report.text import safe
+from watcher.report.text import linked, safe
 
 Blocks = tuple[dict[str, Any], ...]
 """What Slack takes as `blocks`."""
@@ -48,9 +48,10 @@ def lines(*those: Sequence[RichTextElement]) -> RichTextSectionElement:
     return RichTextSectionElement(elements=[part for line in those for part in (*line, text("\n"))][:-1])
 
 
-def bullets(those: Iterable[str]) -> RichTextListElement:
-    """Return a list."""
-    return RichTextListElement(style="bullet", elements=[lines([text(line)]) for line in those])
+def bullets(those: Iterable[str], urls: Mapping[str, str] | None = None) -> RichTextListElement:
+    """Return a list; parts that are named in `urls` lead there."""
+    elements = [lines([link(part, url) for part, url in linked(line, urls or {})]) for line in those]
+    return RichTextListElement(style="bullet", elements=elements)
 
 
 def commands(*those: str) -> RichTextPreformattedElement:

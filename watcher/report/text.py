@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 
 _LONGEST = 300
 
@@ -15,6 +16,15 @@ def safe(text: str, longest: int = _LONGEST) -> str:
     shown = "".join(" " if char in "\t\r\n" else char for char in cut if char in "\t\r\n" or _is_visible(char))
     squeezed = re.sub(r" {2,}", " ", shown).strip()
     return squeezed if len(squeezed) <= longest else f"{squeezed[: longest - 1]}…"
+
+
+def linked(said: str, urls: Mapping[str, str]) -> list[tuple[str, str | None]]:
+    """Return a text in pieces, with where those lead that are named in `urls`."""
+    if not urls:
+        return [(said, None)]
+    names = "|".join(map(re.escape, sorted(urls, key=len, reverse=True)))
+    pieces = re.split(rf"((?:{names})(?!\d))", said)
+    return [(piece, urls.get(piece)) for piece in pieces if piece]
 
 
 def _is_visible(char: str) -> bool:

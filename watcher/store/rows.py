@@ -87,6 +87,7 @@ def finding_text(finding: Finding) -> str:
             "places": [asdict(it) for it in concern.places],
             "compare": concern.compare,
             "sides": [asdict(it) for it in concern.sides],
+            "lines": [asdict(it) for it in concern.lines],
         }
     )
 
@@ -132,6 +133,7 @@ def _concern(row: Mapping[str, Any]) -> Concern:
         places=tuple(Place(**it) for it in row.get("places", ())),
         compare=row.get("compare"),
         sides=tuple(_side(it) for it in row.get("sides", ())),
+        lines=tuple(Place(**it) for it in row.get("lines", ())),
     )
 
 

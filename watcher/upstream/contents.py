@@ -172,7 +172,7 @@ class Contents(Objects):
             seen.add(place)
             commit, path = place
             revisions = [str(commit), *([f"^{bound}"] if bound else [])]
-            printed = self._raw(revisions, path)
+            printed = self._raw(revisions, [path], "-m")
             added: set[tuple[Oid, ...]] = set()
             for ids, change in porcelain.history(printed):
                 blobs |= blobs_of([change])
@@ -209,10 +209,9 @@ class Contents(Objects):
 
     def _versions(self, tips: list[Oid], paths: set[str], bound: Oid | None) -> tuple[set[Oid], set[str]]:
         """Return what paths held in commits after `bound`, and the paths that they may have been renamed from."""
-        revisions = lines([*tips, *([f"^{bound}"] if bound else [])])
+        revisions = [*map(str, tips), *([f"^{bound}"] if bound else [])]
         # Against the first parent alone: what a merge has from another one, a commit of that one's had before.
-        options = ("--diff-merges=first-parent", "--full-diff", "--stdin")
-        printed = self._git.run(*_HISTORY, *options, "--", *_fitting(paths), stdin=revisions)
+        printed = self._raw(revisions, _fitting(paths), "--diff-merges=first-parent", "--full-diff")
         blobs: set[Oid] = set()
         sources: set[str] = set()
         for _, group in groupby(porcelain.history(printed), key=lambda it: it[0]):
@@ -224,17 +223,17 @@ class Contents(Objects):
                 sources |= {change.path for change in gone}
         return blobs, sources
 
-    def _raw(self, revisions: list[str], path: str) -> bytes:
-        """Return what commits changed at a path, after bringing trees that nobody foresaw."""
-        asked = (*_HISTORY, "-m", *revisions, "--", path)
+    def _raw(self, revisions: Sequence[str], paths: Sequence[str], *options: str) -> bytes:
+        """Return what commits changed at paths, after bringing trees that nobody foresaw."""
+        asked, stdin = (*_HISTORY, *options, "--stdin", "--", *paths), lines(revisions)
         try:
-            return self._git.run(*asked)
+            return self._git.run(*asked, stdin=stdin)
         except GitError:
             if not self.partial:
                 raise
-        reached = self._git.run("rev-list", "--boundary", *revisions).decode().replace("-", "").split()
+        reached = self._git.run("rev-list", "--boundary", "--stdin", stdin=stdin).decode().replace("-", "").split()
         self.bring_trees(map(Oid, reached))
-        return self._git.run(*asked)
+        return self._git.run(*asked, stdin=stdin)
 
     def _tip_blob(self, commit: Oid, path: str) -> Oid | None:
         """Return what a path holds at a commit, if it is a file."""
