@@ -322,3 +322,39 @@ def test_any_fact_comes_back(store, facts):
     version = 1 + (store._row("SELECT max(version) FROM facts")[0] or 0)
     store.record_facts(ONE, "made-up", version, facts)
     assert facts == store.facts(ONE, "made-up", version)
+
+
+# --- what followed -----------------------------------------------------------------------------------------------------
+
+
+def test_what_followed_is_known_for_its_inputs_alone(store):
+    """Other pins or settings are another question; None forgets it, and so does an upstream that nothing pins."""
+    store.record_conclusion(ONE, "one", "{}")
+    assert "{}" == store.conclusion(ONE, "one")
+    assert store.conclusion(ONE, "other") is None
+    store.record_conclusion(ONE, "one", None)
+    assert store.conclusion(ONE, "one") is None
+    store.record_conclusion(ONE, "one", "{}")
+    store.forget_conclusions({OTHER})
+    assert store.conclusion(ONE, "one") is None
+
+
+def test_handshakes_tell_nothing_of_refs(store):
+    """What the last answer was, for every upstream, without its refs."""
+    assert {} == store.handshakes()
+    store.record_snapshot(ONE, replace(advertised(main=A), reply="abc"), NOW)
+    assert {ONE: replace(advertised(main=A), reply="abc").handshake} == store.handshakes()
+
+
+def test_an_upstream_that_stayed_the_same_was_seen(store):
+    """The refs that held a pin at the last look still do; those that had let go before do not."""
+    gone, holds = (Ref(name=f"refs/heads/{name}", oid=A) for name in ("gone", "main"))
+    store.record_snapshot(ONE, advertised(main=A), NOW)
+    store.record_holdings(ONE, B, [gone, holds], NOW)
+    store.record_snapshot(ONE, advertised(main=A), LATER)
+    store.record_holdings(ONE, B, [holds], LATER)
+    store.touch([ONE], LAST)
+    assert LAST == store.last_seen(ONE)
+    assert {"refs/heads/gone": NOW, "refs/heads/main": LAST} == {it.ref: it.last_seen for it in store.holdings(ONE, B)}
+    store.touch([ONE], NOW)
+    assert LAST == store.last_seen(ONE)
