@@ -18,6 +18,9 @@ lint: .venv/developing ## style, types, layers, docstrings
 	$(BIN)/lint-imports
 	$(BIN)/interrogate -q watcher
 
+bench: .venv/benching ## measure everything beside its peers, into benchmarks/RESULTS.md; REPOS=folder ROUNDS=3 ARGS=
+	$(BIN)/python benchmarks/run.py $(if $(REPOS),--repos "$(REPOS)") $(if $(ROUNDS),--rounds $(ROUNDS)) $(ARGS)
+
 bench-judgement: .venv/developing ## measure the judgement against known answers, with REPOS=folder of bare repositories
 	@test -d "$(REPOS)" || { echo "name a folder of bare repositories: make bench-judgement REPOS=..." >&2; exit 1; }
 	$(BIN)/python benchmarks/bench_judgement.py "$(REPOS)" $(ARGS)
@@ -48,6 +51,10 @@ clean: ## remove what was made here, but not state/
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $@ .venv/installed
 
+.venv/benching: .venv/created pyproject.toml
+	$(BIN)/pip install -q --disable-pip-version-check -e '.[bench]'
+	@touch $@ .venv/installed
+
 # An independent GitHub for tests/forges/test_emulate.py. Where npm is not to be had that is skipped, and said.
 .venv/emulate/installed: .venv/created tests/forges/emulate/package.json tests/forges/emulate/package-lock.json
 	@mkdir -p .venv/emulate && cp tests/forges/emulate/package*.json .venv/emulate
@@ -55,4 +62,4 @@ clean: ## remove what was made here, but not state/
 	elif cd .venv/emulate && npm ci --loglevel=error --ignore-scripts --no-audit --no-fund; then touch installed; \
 	else echo "npm could not install emulate: nothing is asked of it" >&2; fi
 
-.PHONY: help demo test lint bench-judgement soak format dev clean
+.PHONY: help demo test lint bench bench-judgement soak format dev clean

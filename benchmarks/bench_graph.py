@@ -1,6 +1,6 @@
 """Measure what questions of ancestry cost on a long history, beside one `git rev-list --stdin`.
 
-    python benchmarks/bench_graph.py [--commits N] [--pins N] [--tips N] [--rounds N] [--plain N,N] [--json FILE]
+    python benchmarks/bench_graph.py [--commits N] [--pins N] [--tips N] [--rounds N] [--plain N,N] [--profile]
 
 The history is made by script, shaped like real ones: a main line with merges of short branches, release branches that
 go on for a while, tags. `reachable` opens the graph and says of each pin whether a branch or tag holds it; git answers
@@ -13,17 +13,17 @@ first question on; ratios are taken within a round. Memory is the peak over the 
 """
 
 import argparse
-import json
 import random
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from harness.measuring import Cost, costing, measured, spread, tell
+from harness.measuring import Cost, costing, measured, tell
+from harness.profiling import profile
+from harness.rows import Bounds, Report, Row, arguments, bound, shares
 
 from watcher.graph import Graph
 from watcher.model import Oid
@@ -34,26 +34,9 @@ _SEED = 7
 _MERGES = 0.35
 """Share of the main line's steps that merge a branch."""
 _RELEASES = 20
+_PEER = "git rev-list --stdin"
 _CHECKED = 20
 """So many answers of the matrix are compared with git's: it takes seconds for every ref of one pin."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One figure for each round, and its budget."""
-
-    what: str
-    figures: Sequence[float]
-    must: float | None = None
-    stretch: float | None = None
-
-    @property
-    def verdict(self) -> str:
-        """Return whether the median is within the budget."""
-        middle = sorted(self.figures)[len(self.figures) // 2]
-        if self.must is None or self.stretch is None:
-            return ""
-        return "stretch" if middle <= self.stretch else "must" if middle <= self.must else "MISSED"
 
 
 # --- a history -------------------------------------------------------------------------------------------------------
@@ -97,7 +80,7 @@ def _stream(commits: int, tips: int) -> Iterator[str]:
     yield commit()
     while number < commits:
         main = recent[-1] if recent else number
-        side = ()
+        side: tuple[int, ...] = ()
         if dice.random() < _MERGES:
             at = recent[-1 - min(len(recent) - 1, int(dice.expovariate(1 / 15)))] if recent else number
             for _ in range(1 + min(8, int(dice.expovariate(0.4)))):
@@ -210,14 +193,15 @@ def rows(repository: Path, rounds: int, *, is_budgeted: bool) -> list[Row]:
     ]
     for mapped in graphs:
         kind = "mapped" if mapped else "plain"
-        shares = [mine.cpu / git.cpu for mine, git in zip(costs["reachable", mapped], base, strict=True)]
-        limits = ({"must": 1.3, "stretch": 0.5}, {"must": 5, "stretch": 2}) if is_budgeted else ({}, {})
+        ratios = shares((it.cpu for it in costs["reachable", mapped]), (it.cpu for it in base))
+        reach: Bounds = bound(1.3, 0.5) if is_budgeted else {}
+        full: Bounds = bound(5, 2) if is_budgeted else {}
         found += [
             Row(what=f"{size}, {kind}: load, s", figures=[it.cpu for it in costs["load", mapped]]),
             Row(what=f"{size}, {kind}: load, MB", figures=[it.memory for it in costs["load", mapped]]),
             Row(what=f"{size}, {kind}: reachable, s", figures=[it.cpu for it in costs["reachable", mapped]]),
-            Row(what=f"{size}, {kind}: reachable / git rev-list --stdin", figures=shares, **limits[0]),
-            Row(what=f"{size}, {kind}: matrix, s", figures=[it.cpu for it in costs["matrix", mapped]], **limits[1]),
+            Row(what=f"{size}, {kind}: reachable / git rev-list --stdin", figures=ratios, peer=_PEER, **reach),
+            Row(what=f"{size}, {kind}: matrix, s", figures=[it.cpu for it in costs["matrix", mapped]], **full),
             Row(what=f"{size}, {kind}: matrix, MB", figures=[it.memory for it in costs["matrix", mapped]]),
         ]
     return found
@@ -225,33 +209,30 @@ def rows(repository: Path, rounds: int, *, is_budgeted: bool) -> list[Row]:
 
 def main() -> None:
     """Measure, and print one line for each figure."""
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked = arguments(__doc__, rounds=5)
     asked.add_argument("--commits", type=int, default=1_000_000, help="default: %(default)s")
     asked.add_argument("--pins", type=int, default=10_000, help="default: %(default)s")
     asked.add_argument("--tips", type=int, default=839, help="default: %(default)s")
-    asked.add_argument("--rounds", type=int, default=5, help="default: %(default)s")
     asked.add_argument("--plain", default="10000,100000", help="shorter histories, default: %(default)s")
     asked.add_argument("--folder", type=Path, help="keep the histories there, and use those that are there")
-    asked.add_argument("--json", type=Path, metavar="FILE", help="write every figure there, too")
     asked.add_argument("--measure", nargs="+", help=argparse.SUPPRESS)
     given = asked.parse_args()
     if given.measure:
         way, repository, *plain = given.measure
         tell(_WAYS[way](Path(repository), mapped=not plain))
         return
-    found: list[Row] = []
+    report = Report()
     with tempfile.TemporaryDirectory() as name:
         folder = (given.folder or Path(name)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
         for commits in (*map(int, filter(None, given.plain.split(","))), given.commits):
-            repository = made(folder, commits, given.pins, given.tips)
-            for row in rows(repository, given.rounds, is_budgeted=commits == given.commits):
-                budget = "" if row.must is None else f"  must {row.must:g}, stretch {row.stretch:g}: {row.verdict}"
-                print(f"{row.what:<58} {spread(row.figures)}{budget}", flush=True)
-                found.append(row)
-    if given.json:
-        given.json.write_text(json.dumps([asdict(row) for row in found], indent=1) + "\n")
-    sys.exit(any(row.verdict == "MISSED" for row in found))
+            made_one = made(folder, commits, given.pins, given.tips)
+            report.add(*rows(made_one, given.rounds, is_budgeted=commits == given.commits))
+        if given.profile:
+            for way in ("reachable", "matrix"):
+                if any(row.is_short and f": {way}" in row.what for row in report.rows):
+                    report.explain(way, profile("bench_graph", "--measure", way, made_one, is_inside=True))
+    sys.exit(report.finish(given.json))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Measure what a poll of many unchanged upstreams costs, beside what people would run instead.
 
-    python benchmarks/bench_poll.py [--upstreams N] [--rounds N] [--json FILE] [--only NAME]
+    python benchmarks/bench_poll.py [--upstreams N] [--rounds N] [--json FILE] [--only NAME] [--profile]
 
 Everything is on loopback. Upstreams are bare repositories made by script. They are served by nginx, fcgiwrap and
 `git http-backend` where these are installed, and by a server that replays recorded bytes, so that the client alone
@@ -11,21 +11,21 @@ Processor time is the client's own, user and system, its children included, from
 imports and reads its trusted certificates once, git does so for each upstream.
 """
 
-import argparse
-import json
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from harness import nginx, repositories
 from harness.certificates import Certificates, certificates
-from harness.measuring import Cost, measured, spread
+from harness.measuring import Cost, measured
+from harness.profiling import profile
 from harness.replay import recorded, replaying
+from harness.rows import Bounds, Report, Row, arguments, bound, shares
 
 from watcher.upstream.protocol import ls_refs
 from watcher.upstream.refs import HEADS_AND_TAGS
@@ -54,24 +54,6 @@ class Place:
     """Of repositories, below the base."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One budget: a figure for each round."""
-
-    what: str
-    figures: Sequence[float]
-    must: float | None = None
-    stretch: float | None = None
-
-    @property
-    def verdict(self) -> str:
-        """Return whether the median is within the budget."""
-        middle = sorted(self.figures)[len(self.figures) // 2]
-        if self.must is None or self.stretch is None:
-            return ""
-        return "stretch" if middle <= self.stretch else "must" if middle <= self.must else "MISSED"
-
-
 def compared(place: Place, rounds: int, trusted: Path, folder: Path) -> list[Row]:
     """Return processor time per upstream, as a share of the serial git's, for every way to ask."""
     costs: dict[tuple[str, int], list[float]] = defaultdict(list)
@@ -81,13 +63,12 @@ def compared(place: Place, rounds: int, trusted: Path, folder: Path) -> list[Row
             cost = _asked(place, names, way, in_flight, trusted, folder)
             costs[way, in_flight].append(cost.cpu / len(names))
     serial = costs[_SERIAL]
-    must, stretch = (0.03, 0.01) if place.base.startswith("https") else (0.10, 0.03)
+    budget = bound(0.03, 0.01) if place.base.startswith("https") else bound(0.10, 0.03)
     rows = [Row(what=f"{place.name}: serial git ls-remote, ms of CPU", figures=[cost * 1000 for cost in serial])]
     for (way, in_flight), mine in costs.items():
-        shares = [cost / base for cost, base in zip(mine, serial, strict=True)]
-        judged = way == "warm" and in_flight > 1
-        limits = {"must": must, "stretch": stretch} if judged else {}
-        rows.append(Row(what=f"{place.name}: {way}, {in_flight} in flight / serial git", figures=shares, **limits))
+        limits: Bounds = budget if way == "warm" and in_flight > 1 else {}
+        what = f"{place.name}: {way}, {in_flight} in flight / serial git"
+        rows.append(Row(what=what, figures=shares(mine, serial), peer="serial git ls-remote", **limits))
     return rows
 
 
@@ -101,7 +82,9 @@ def distant(record: Path, rounds: int, certs: Certificates, folder: Path) -> lis
                 _asked(place, place.names, "warm", _LANES, certs.authority, folder).wall / (_FAR * _ROUND_TRIP / _LANES)
                 for _ in range(rounds)
             ]
-        rows.append(Row(what=f"{place.name}: wall / ideal, 64 in flight", figures=figures, must=2.2, stretch=1.3))
+        rows.append(
+            Row(what=f"{place.name}: wall / ideal, 64 in flight", figures=figures, peer="ideal", **bound(2.2, 1.3))
+        )
     return rows
 
 
@@ -122,7 +105,7 @@ def growing(record: Path, rounds: int, certs: Certificates, folder: Path) -> lis
                 )
                 figures.append(many / one)
         what = f"{place.name}, {_MANY:,} upstreams: 64 in flight / 1 in flight"
-        rows.append(Row(what=what, figures=figures, must=1.2, stretch=1.0))
+        rows.append(Row(what=what, figures=figures, peer="1 in flight", **bound(1.2, 1.0)))
     return rows
 
 
@@ -134,8 +117,7 @@ def spacious(record: Path, rounds: int, trusted: Path, folder: Path) -> list[Row
             Row(
                 what=f"{_MANY:,} upstreams, {way}: MB over the imports",
                 figures=[_asked(place, place.names, way, _LANES, trusted, folder).memory for _ in range(rounds)],
-                must=60,
-                stretch=35,
+                **bound(60, 35),
             )
             for way in ("cold", "remembered")
         ]
@@ -143,10 +125,16 @@ def spacious(record: Path, rounds: int, trusted: Path, folder: Path) -> list[Row
 
 def _asked(place: Place, names: Sequence[str], way: str, in_flight: int, trusted: Path, folder: Path) -> Cost:
     """Measure one way once."""
-    urls = folder / "urls"
-    urls.write_text("\n".join(f"{place.base}/{name}" for name in names))
+    urls = _listed(place, names, folder)
     command = [sys.executable, "-m", "harness.clients", way, str(urls), "--in-flight", str(in_flight)]
     return measured(command, env={"SSL_CERT_FILE": str(trusted)})
+
+
+def _listed(place: Place, names: Sequence[str], folder: Path) -> Path:
+    """Write addresses down, one a line."""
+    urls = folder / "urls"
+    urls.write_text("\n".join(f"{place.base}/{name}" for name in names))
+    return urls
 
 
 def _installed() -> Iterator[tuple[str, int]]:
@@ -186,35 +174,29 @@ def served(folder: Path, count: int, certs: Certificates) -> Iterator[tuple[Sequ
 
 def main() -> None:
     """Measure, and print one line for each figure."""
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked = arguments(__doc__, rounds=5)
     asked.add_argument("--upstreams", type=int, default=1000, help="how many a poll asks (default: %(default)s)")
-    asked.add_argument("--rounds", type=int, default=5, help="default: %(default)s")
     asked.add_argument("--only", default="", help="measure only what has this in its name, such as `replay, http`")
-    asked.add_argument("--json", type=Path, metavar="FILE", help="write every figure there, too")
     given = asked.parse_args()
-    rows: list[Row] = []
+    report = Report()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         certs = certificates(folder)
         with served(folder, given.upstreams, certs) as (places, record):
             for place in places:
                 if given.only in place.name:
-                    rows += _told(compared(place, given.rounds, certs.authority, folder))
+                    report.add(*compared(place, given.rounds, certs.authority, folder))
+            if given.profile and any(row.is_short for row in report.rows):
+                addresses = _listed(places[0], places[0].names, folder)
+                report.explain(
+                    f"warm, 16 in flight, {places[0].name}",
+                    profile("harness.clients", "warm", addresses, is_inside=True),
+                )
         if not given.only:
-            rows += _told(distant(record, given.rounds, certs, folder))
-            rows += _told(growing(record, given.rounds, certs, folder))
-            rows += _told(spacious(record, given.rounds, certs.authority, folder))
-    if given.json:
-        given.json.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
-    sys.exit(any(row.verdict == "MISSED" for row in rows))
-
-
-def _told(rows: Sequence[Row]) -> Sequence[Row]:
-    """Print rows as soon as they are there."""
-    for row in rows:
-        budget = "" if row.must is None else f"  must {row.must:g}, stretch {row.stretch:g}: {row.verdict}"
-        print(f"{row.what:<58} {spread(row.figures)}{budget}", flush=True)
-    return rows
+            report.add(*distant(record, given.rounds, certs, folder))
+            report.add(*growing(record, given.rounds, certs, folder))
+            report.add(*spacious(record, given.rounds, certs.authority, folder))
+    sys.exit(report.finish(given.json))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ pid {folder}/nginx.pid;
 error_log {folder}/error.log error;
 events {{ worker_connections 1024; }}
 http {{
-  access_log off;
+  log_format asked "$request_method $request_uri $status";
+  access_log {folder}/access.log asked;
   client_body_temp_path {folder}/body;
   proxy_temp_path {folder}/proxy;
   fastcgi_temp_path {folder}/fastcgi;

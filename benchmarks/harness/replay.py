@@ -3,6 +3,7 @@
     python -m harness.replay RECORD PORT [--delay SECONDS] [--cert FILE]
 
 Whatever repository is asked for, RECORD answers: a folder with `advertise` (the reply to `info/refs`) and `ls-refs`.
+A request with `If-None-Match` is told that nothing changed (304), as a forge's API would.
 `--delay` is one round trip: every answer comes so much later, the first of a connection twice as late (thrice with
 TLS), since a connection across that distance would not be there sooner.
 """
@@ -21,6 +22,7 @@ from pathlib import Path
 from harness.ports import free_port, wait_for
 
 _TYPE = "application/x-git-upload-pack"
+_NOT_MODIFIED = b'HTTP/1.1 304 Not Modified\r\nServer: replay\r\nETag: "5f2b"\r\n\r\n'
 
 
 def recorded(repository: Path, folder: Path, request: bytes) -> Path:
@@ -72,7 +74,8 @@ class _Replay(asyncio.Protocol):
         if not blank or len(body) < size:
             return
         self._buffer = body[size:]
-        answer = self._answers[head[:4]]
+        is_conditional = b"\r\nif-none-match:" in head.lower()
+        answer = _NOT_MODIFIED if is_conditional else self._answers[head[:4]]
         wait, self._next = self._next, self._delay
         if wait:
             asyncio.get_running_loop().call_later(wait, self._send, answer)

@@ -324,7 +324,7 @@ def test_any_fact_comes_back(store, facts):
     assert facts == store.facts(ONE, "made-up", version)
 
 
-# --- what followed -----------------------------------------------------------------------------------------------------
+# --- what followed ---------------------------------------------------------------------------------------------------
 
 
 def test_what_followed_is_known_for_its_inputs_alone(store):
