@@ -151,14 +151,15 @@ def reasons(
     `moved`: the pins that were moved or removed lately, oldest first; `dismissed`: upstream → the landings of which
     somebody said that they are no fix.
     """
-    newest = list(moved)[::-1]
+    newest: dict[str, Moved] = {}
+    for it in moved:
+        newest[f"pin {it.pin.id}"] = newest[f"name {it.pin.name}"] = it
 
     def reason(finding: Finding) -> tuple[str, str | None]:
         concern = finding.concern
-        for it in newest:
-            is_meant = it.pin.id == concern.pin or (concern.pin is None and it.pin.name == concern.dependency)
-            if is_meant and it.at >= finding.opened_at:
-                return _moved_words(it), it.url
+        last = newest.get(f"pin {concern.pin}" if concern.pin else f"name {concern.dependency}")
+        if last and last.at >= finding.opened_at:
+            return _moved_words(last), last.url
         if landing_of(concern) in dismissed.get(concern.upstream or "", ()):
             return "not a fix", None
         conclusion = looked.conclusions.get(concern.upstream or "")
@@ -174,12 +175,12 @@ def reasons(
 
 def _is_about_lost(concern: Concern, conclusion: Conclusion) -> bool:
     """Answer whether nothing is said of fixes any more only because a pin was lost."""
-    lost = {name for name, said in conclusion.reachability.items() if said.cls in LOST}
     match concern.kind:
         case Kind.FIX_AVAILABLE:
-            return concern.pin in lost
+            said = conclusion.reachability.get(concern.pin or "")
+            return said is not None and said.cls in LOST
         case Kind.VARIANT_DRIFT:
-            return bool(lost)
+            return any(said.cls in LOST for said in conclusion.reachability.values())
         case _:
             return False
 

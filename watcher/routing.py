@@ -79,10 +79,15 @@ def quiet_until(schedule: Schedule, now: datetime) -> datetime | None:
 def owe(store: Store, settings: Settings, events: Iterable[Event], now: datetime) -> None:
     """Put into the outbox what the events owe, inside the transaction that records them."""
     every = tuple(events)
-    alone = [event for event in every if not event.is_baseline or event.finding.concern.severity is Severity.CRITICAL]
-    for event in alone:
-        _owe_one(store, settings, event, now)
-    _owe_baseline(store, settings, [event for event in every if event not in alone], now)
+    for event in every:
+        if not _is_summed_up(event):
+            _owe_one(store, settings, event, now)
+    _owe_baseline(store, settings, [event for event in every if _is_summed_up(event)], now)
+
+
+def _is_summed_up(event: Event) -> bool:
+    """Answer whether an event of a first look waits for the summary."""
+    return event.is_baseline and event.finding.concern.severity is not Severity.CRITICAL
 
 
 def _owe_baseline(store: Store, settings: Settings, events: list[Event], now: datetime) -> None:

@@ -119,8 +119,9 @@ class Ladder:
 
     def _could_be(self, commit: Oid, wanted: tuple[Equivalents, ...], base: Oid) -> bool:
         """Answer whether a commit has the base and had every change once, and is not older than the pin."""
-        is_newer = commit == self._pin or commit not in self._below
-        return is_newer and self._is_in(base, commit) and all(self._could_have(commit, same) for same in wanted)
+        # Whether it has the base is told by generations where it is an old tag; what is below the pin has to be walked.
+        is_newer = self._is_in(base, commit) and (commit == self._pin or commit not in self._below)
+        return is_newer and all(self._could_have(commit, same) for same in wanted)
 
     def _rung(self, target: Oid, line: Line) -> Rung:
         new = self._graph.ancestors(target, without=self._below)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from watcher.model import Concern, Event, EventKind, Finding, Kind, Pin, Place, Severity, Side, State
-from watcher.report.places import place
+from watcher.report.places import is_of_several, place
 from watcher.report.text import safe
 
 _VERB = {
@@ -220,7 +220,7 @@ def _places(finding: Finding, pins: Mapping[str, Pin]) -> tuple[Place, ...]:
     concern = finding.concern
     if concern.places:
         return concern.places
-    where = place(concern, pins) or concern.upstream
+    where = place(concern, pins, is_owned=is_of_several(pins)) or concern.upstream
     return (Place(text=where),) if where else ()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from watcher.model import Concern, Finding, Kind, Pass, Pin, Severity, State, Suggestion
-from watcher.report.places import place
+from watcher.report.places import is_of_several, place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,14 @@ def groups(found: Pass) -> tuple[Group, ...]:
     for finding in sorted(found.findings, key=lambda it: (order.get(it.concern.pin or "", 0), it.key)):
         if finding.state is State.OPEN:
             by_name.setdefault(_name(finding.concern, pins), []).append(finding)
-    made = [_group(name, findings, found, pins) for name, findings in by_name.items()]
+    suggested: dict[str, list[Suggestion]] = {}
+    for suggestion in found.suggestions:
+        if suggestion.pin in pins:
+            suggested.setdefault(pins[suggestion.pin].name, []).append(suggestion)
+    is_owned = is_of_several(pins)
+    made = [
+        _group(name, findings, suggested.get(name, []), pins, is_owned=is_owned) for name, findings in by_name.items()
+    ]
     return tuple(sorted(made, key=lambda group: (-group.severity.rank, group.name)))
 
 
@@ -50,7 +57,9 @@ def _last(concern: Concern) -> str:
     return (concern.upstream or concern.key).rsplit("/", 1)[-1]
 
 
-def _group(name: str, findings: list[Finding], found: Pass, pins: dict[str, Pin]) -> Group:
+def _group(
+    name: str, findings: list[Finding], suggested: list[Suggestion], pins: dict[str, Pin], *, is_owned: bool
+) -> Group:
     told: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in sorted(findings, key=lambda it: -it.concern.severity.rank):
         concern = finding.concern
@@ -59,13 +68,13 @@ def _group(name: str, findings: list[Finding], found: Pass, pins: dict[str, Pin]
     return Group(
         name=name,
         severity=max((finding.concern.severity for finding in findings), key=lambda severity: severity.rank),
-        told=tuple(_told(same, pins) for same in told.values()),
-        bumps=_bumps((made for made in found.suggestions if made.pin in ids), pins),
+        told=tuple(_told(same, pins, is_owned=is_owned) for same in told.values()),
+        bumps=_bumps((made for made in suggested if made.pin in ids), pins),
     )
 
 
-def _told(same: list[Finding], pins: dict[str, Pin]) -> Told:
-    places = [where for finding in same if (where := place(finding.concern, pins))]
+def _told(same: list[Finding], pins: dict[str, Pin], *, is_owned: bool) -> Told:
+    places = [where for finding in same if (where := place(finding.concern, pins, is_owned=is_owned))]
     return Told(concern=same[0].concern, findings=tuple(same), places=tuple(dict.fromkeys(places)))
 
 

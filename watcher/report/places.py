@@ -5,14 +5,18 @@ from collections.abc import Mapping
 from watcher.model import Concern, Pin
 
 
-def place(concern: Concern, pins: Mapping[str, Pin]) -> str:
+def is_of_several(pins: Mapping[str, Pin]) -> bool:
+    """Answer whether pins are of several downstreams, so that each needs the name of its own."""
+    return len({pin.downstream for pin in pins.values()}) > 1
+
+
+def place(concern: Concern, pins: Mapping[str, Pin], *, is_owned: bool) -> str:
     """Return `file:line (variant)` of the pin that a concern is about, else its own place; `pins` by id.
 
-    Where the pins are of several downstreams, the downstream's name stands before it.
+    The downstream's name stands before it where it is `is_owned`.
     """
     pin = pins.get(concern.pin or "")
     if pin is None:
         return concern.place or ""
-    is_one_of_several = len({it.downstream for it in pins.values()}) > 1
-    owner = f"{pin.downstream} " if is_one_of_several else ""
+    owner = f"{pin.downstream} " if is_owned else ""
     return f"{owner}{pin.place}" if pin.variant == "any" else f"{owner}{pin.place} ({pin.variant})"

@@ -211,13 +211,16 @@ class Mirror(Contents):
         return {name: Oid(tip) for tip, _, name in rows}
 
     def _brought(self, wanted: list[Oid]) -> set[Oid]:
-        """Return those objects that could be brought: all at once, or one by one where the server refuses some."""
+        """Return those objects that could be brought: all at once, or in halves where the server refuses some."""
         try:
             self._bring(wanted)
         except GitError as error:
             if error.retryable or not _REFUSED.search(str(error)):
                 raise
-            return set().union(*(self._brought([one]) for one in wanted)) if len(wanted) > 1 else set()
+            if len(wanted) == 1:
+                return set()
+            middle = len(wanted) // 2
+            return self._brought(wanted[:middle]) | self._brought(wanted[middle:])
         return set(wanted)
 
     def _commits_of(self, wanted: list[Oid]) -> dict[Oid, Oid]:
