@@ -11,6 +11,10 @@ demo: .venv/installed ## play the whole story on a made-up upstream, without int
 test: .venv/developing .venv/emulate/installed ## run all tests
 	$(BIN)/pytest -n auto --dist loadgroup $(ARGS)
 
+test-distributed: .venv/developing ## run the stories with workers of dask.distributed, those that see the mirrors and those that do not
+	WATCHER_TEST_EXECUTOR=dask $(BIN)/pytest -n 2 $(or $(ARGS),tests/stories)
+	WATCHER_TEST_EXECUTOR=dask-apart $(BIN)/pytest -n 2 $(or $(ARGS),tests/stories)
+
 lint: .venv/developing ## style, types, layers, docstrings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -62,4 +66,4 @@ clean: ## remove what was made here, but not state/
 	elif cd .venv/emulate && npm ci --loglevel=error --ignore-scripts --no-audit --no-fund; then touch installed; \
 	else echo "npm could not install emulate: nothing is asked of it" >&2; fi
 
-.PHONY: help demo test lint bench bench-judgement soak format dev clean
+.PHONY: help demo test test-distributed lint bench bench-judgement soak format dev clean

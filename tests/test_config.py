@@ -222,6 +222,15 @@ def test_drift_may_differ_by_dependency(read):
 
 
 @pytest.mark.parametrize(
+    ("text", "size"), [("500MiB", 500 * 2**20), ("20GiB", 20 * 2**30), ("1TB", 10**12), ("750MB", 750 * 10**6)]
+)
+def test_a_cap_is_a_size(read, text, size):
+    """In binary units or decimal ones; without it there is no limit."""
+    assert size == read(with_downstream(f"mirrors: {{at_most: {text}}}")).mirrors.at_most
+    assert read(with_downstream("")).mirrors.at_most is None
+
+
+@pytest.mark.parametrize(
     ("upstream", "fetched"),
     [
         ("https://github.com/a/b", "http://mirror.internal/a/b"),
@@ -450,8 +459,8 @@ def test_an_empty_file_shows_the_smallest_one(mistakes, text):
             "shedule: {}",
             (
                 "3: expected one of the keys downstreams, pins, upstreams, patterns, relatives, drift, schedule, "
-                "patience, state, rewrites, severities, fail_on, slack, routes, email, http, forges, bumps, found "
-                "'shedule'; did you mean schedule?"
+                "patience, state, mirrors, rewrites, severities, fail_on, slack, routes, email, http, forges, bumps, "
+                "executor, found 'shedule'; did you mean schedule?"
             ),
         ),
         (
@@ -459,6 +468,14 @@ def test_an_empty_file_shows_the_smallest_one(mistakes, text):
             ("3: expected a duration such as 15m, 6h or 7d for schedule.poll, found '15'; did you mean 15m?"),
         ),
         ("schedule: {poll: 0m}", "3: expected a duration such as 15m, 6h or 7d for schedule.poll, found '0m'"),
+        (
+            "mirrors: {at_most: 20G}",
+            "3: expected a size such as 500MiB, 20GiB or 1TB for mirrors.at_most, found '20G'; did you mean 20GiB?",
+        ),
+        (
+            "mirrors: {at_most: 0GiB}",
+            "3: expected a size such as 500MiB, 20GiB or 1TB for mirrors.at_most, found '0GiB'",
+        ),
         (
             "schedule:\n  digest: monday",
             ("4: expected a weekday and a time such as mon 09:00 for schedule.digest, found 'monday'"),

@@ -201,6 +201,19 @@ def test_a_message_waits_from_when_it_could_be_sent(store):
     } == since
 
 
+def test_the_mirrors_are_measured_once_a_day(store, scraped):
+    """Nothing is said of them before; what was measured stands until the next time."""
+    assert ("watcher_mirrors_bytes",) not in scraped()
+    store.record_standings({"state mirrors": {"bytes": 5_000_000, "count": 3}}, NOW)
+    found = scraped()
+    assert (5_000_000, 3) == (found["watcher_mirrors_bytes",], found["watcher_mirrors",])
+
+
+def test_the_database_is_measured(store, scraped):
+    """With what waits beside it to be written into it."""
+    assert store.path.stat().st_size <= scraped()["watcher_database_bytes",]
+
+
 def test_a_database_that_is_away_is_told(store, scraped):
     """What was counted is still shown."""
     assert 1 == scraped()["watcher_database_up",]

@@ -53,6 +53,13 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
 
 
+class SimpleFormat(StrEnum):
+    """How a list is written."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
 _LOOK, _ACT, _SERVE = "Look", "Act", "Serve"
 
 app = typer.Typer(
@@ -102,6 +109,7 @@ def check(
 ) -> None:
     """Make one pass: look at every pin's upstream, judge, and report what a person should know."""
     from watcher import cycle
+    from watcher.upkeep import relieve
 
     settings = _settings(config)
     with _store(settings) as store, _progress() as progress:
@@ -110,7 +118,9 @@ def check(
     _print(_rendered(found, format_))
     for channel, reason, count in stuck:
         _say(f"{counted(count, 'message')} to {channel} not delivered: {reason}")
-    raise typer.Exit(_code(found, fail_on or settings.fail_on))
+    code = _code(found, fail_on or settings.fail_on)
+    relieve(settings)
+    raise typer.Exit(code)
 
 
 @app.command(rich_help_panel=_LOOK)
@@ -218,6 +228,21 @@ def trace(
         _say(f"could not look at {silent.upstream}: {silent.reason}")
     if found.unobserved and not any(it.steps for it in found.traces):
         raise typer.Exit(Exit.UNTOLD)
+
+
+@app.command(rich_help_panel=_LOOK)
+def state(
+    format_: Annotated[SimpleFormat, typer.Option("--format", "-f", help="How to write it.")] = SimpleFormat.TABLE,
+    config: ConfigOption = _CONFIG,
+) -> None:
+    """Tell what the state folder takes on disk: each mirror, and how much of it is kept for pins."""
+    from watcher.report.state import render, render_json
+    from watcher.upkeep import state_of
+
+    settings = _settings(config)
+    with _store(settings) as store, _progress() as progress:
+        found = state_of(settings, store, progress=progress)
+    _print(render_json(found) if format_ is SimpleFormat.JSON else render(found))
 
 
 @app.command(rich_help_panel=_ACT)

@@ -17,6 +17,7 @@ from watcher.materials import Facts
 from watcher.model import Advertisement, Oid, Pin, Ref, Same, Unobserved
 from watcher.observe import Memory, Pulls, observe
 from watcher.opinions import Asking, Background, Opinion, opinion
+from watcher.upstream import salvage
 from watcher.upstream.mirror import Mirror
 from watcher.upstream.refs import Manner, poll, pull_refs, trust
 
@@ -99,7 +100,8 @@ def _examined(task: Task, said: Advertisement | Unobserved, asked: Opinion) -> A
         return said
     for _ in range(_TRIES):
         try:
-            return _attempt(task, said, asked)
+            with salvage.alone(task.folder):
+                return _attempt(task, said, asked)
         except GitError as error:
             if not error.retryable:
                 return Unobserved(upstream=task.upstream, reason=str(error))

@@ -139,6 +139,7 @@ class Scrape:
         try:
             with Store.open(self.state) as store:
                 found = list(remembered(store, self.pulse.beat().channels, self.now))
+                found.append(_database(store.path))
         except StoreError:
             found = []
         yield GaugeMetricFamily(
@@ -152,6 +153,7 @@ def remembered(store: Store, channels: Collection[str], now: datetime) -> Iterat
     yield from _upstreams(store, now)
     yield _findings(store.findings())
     yield from _outbox(store, channels, now)
+    yield from _mirrors(store)
 
 
 def sendable_since(messages: Iterable[Owed]) -> tuple[tuple[Owed, datetime], ...]:
@@ -188,6 +190,25 @@ def _upstreams(store: Store, now: datetime) -> Iterator[Metric]:
             f"watcher_{name}_observation_age_seconds",
             f"Seconds since the last good look at the upstream for which it is {which} ago.",
             value=age(seen) if seen else None,
+        )
+
+
+def _database(path: Path) -> Metric:
+    """Return what the database takes, with what waits to be written into it."""
+    size = sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
+    return GaugeMetricFamily("watcher_database_bytes", "Bytes of the state database.", value=size)
+
+
+def _mirrors(store: Store) -> Iterator[Metric]:
+    """Yield what the mirrors took when they were measured last, once a day; nothing before the first time.
+
+    `watcher state` tells it of each upstream; one series for each of thousands would be a burden.
+    """
+    measured = store.standings("state").get("mirrors")
+    if measured:
+        yield GaugeMetricFamily("watcher_mirrors", "Mirrors, as counted once a day.", value=measured["count"])
+        yield GaugeMetricFamily(
+            "watcher_mirrors_bytes", "Bytes of all mirrors, as measured once a day.", value=measured["bytes"]
         )
 
 

@@ -7,8 +7,8 @@ import shutil
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from watcher.observation import named_refs
 from watcher.progress import Progress, quiet
 from watcher.report.rescue import Rescued
 from watcher.store import Store
+from watcher.upstream.guard import held
 from watcher.upstream.history import open_graph
 from watcher.upstream.mirror import Mirror
 from watcher.upstream.standalone import checked, created, name, tried
@@ -34,6 +35,8 @@ _NAMED = 5
 """How many missing files a message names."""
 _LARGEST = 64 * 1024
 """Bytes of an attributes file that is read."""
+_WAIT, _GLANCE = 600.0, 1.0
+"""Seconds that a person's rescue, and a drill, wait for whoever works on a mirror."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +70,7 @@ def rescue(
     seen = advertisements(settings, upstreams, {}, progress) if upstreams else {}
     kept = [_kept(settings, store, pin, seen.get(pin.upstream or "")) for pin in wanted]
     output.mkdir(parents=True, exist_ok=True)
-    return tuple(_written(_completed(it), output) for it in _each_once(kept))
+    return tuple(_rescued(it, output) for it in _each_once(kept))
 
 
 def _pins(settings: Settings, store: Store, now: datetime, progress: Progress) -> tuple[Pin, ...]:
@@ -95,19 +98,35 @@ def _kept(settings: Settings, store: Store, pin: Pin, answer: Advertisement | Un
     refs = store.snapshot(pin.upstream) if isinstance(answer, Unobserved) else answer
     if refs is None:
         raise UnobservedError(f"{pin.name} cannot be rescued: nothing of it is held here, and upstream says: {silent}")
-    mirror = _mirror(settings, pin.upstream, refs)
-    if not silent:
-        mirror.fetch(refs)
-        if is_oid(written := str(pin.wanted).lower()):
-            mirror.keep(oid(written))
-    commit = _commit(pin, mirror, refs)
-    if commit is None:
-        said = silent or "upstream does not hand it out"
-        raise UnobservedError(f"{pin.name} cannot be rescued: {pin.wanted or 'its branch'} is not held here: {said}")
+    with _alone(mirror_folder(settings, pin.upstream), _WAIT):
+        mirror = _mirror(settings, pin.upstream, refs)
+        if not silent:
+            mirror.fetch(refs)
+            if is_oid(written := str(pin.wanted).lower()):
+                mirror.keep(oid(written))
+        commit = _commit(pin, mirror, refs)
+        if commit is None:
+            said = silent or "upstream does not hand it out"
+            raise UnobservedError(f"{pin.name} cannot be rescued: {_wanted(pin)} is not held here: {said}")
+        has = open_graph(mirror).ancestors(commit)
     refs_of = () if is_oid(str(pin.wanted).lower()) else named_refs(refs, pin)
-    has = open_graph(mirror).ancestors(commit)
     tags = {ref.name: ref.commit for ref in refs.refs if ref.name.startswith("refs/tags/") and ref.commit in has}
     return _Kept(pin=pin, commit=commit, mirror=mirror, refs=refs_of, tags=tags, silent=silent)
+
+
+@contextmanager
+def _alone(mirror: Path, wait: float) -> Iterator[None]:
+    """Hold a mirror while the block runs; raise a retryable GitError where somebody else works on it for too long."""
+    with held(mirror, wait=wait) as is_ours:
+        if not is_ours:
+            raise GitError(f"{mirror} is in use; try again later", retryable=True)
+        yield
+
+
+def _wanted(pin: Pin) -> str:
+    """Return what a pin asks for, in few words."""
+    written = pin.wanted or "its branch"
+    return written[:_DIGITS] if is_oid(written.lower()) else written
 
 
 def _mirror(settings: Settings, upstream: str, refs: Advertisement) -> Mirror:
@@ -159,6 +178,11 @@ def _listed(it: _Kept) -> Mapping[str, Oid]:
         return it.mirror.files(it.commit)
     except GitError:
         return {}
+
+
+def _rescued(it: _Kept, output: Path) -> Rescued:
+    with _alone(it.mirror.directory, _WAIT):
+        return _written(_completed(it), output)
 
 
 def _written(it: _Kept, output: Path) -> Rescued:
@@ -234,31 +258,57 @@ def drill(
     for abandoned in settings.state.glob(f"{_TRIAL}*"):  # of a drill that was killed
         shutil.rmtree(abandoned, ignore_errors=True)
     troubles: list[str] = []
+    tried: set[tuple[str, Oid]] = set()
     deadline, left = time.monotonic() + seconds, most
-    for it in _turned(_held(settings, store), now):
+    for pin, refs in _turned(_seen(store), now):
         if time.monotonic() > deadline or left < 0:
             break
-        progress(f"trying {it.pin.name}", 0, 0)
-        before = 0 if it.mirror.is_whole(it.commit) else it.mirror.size()
+        progress(f"trying {pin.name}", 0, 0)
         try:
-            _try(_completed(it), settings.state)
+            left -= _drilled(settings, pin, refs, tried)
         except (GitError, UnobservedError) as error:
-            troubles.append(f"{it.pin.name} at {it.commit[:_DIGITS]} could not be rescued today: {error}")
-        left -= it.mirror.size() - before if before else 0
-    return tuple(troubles)
+            troubles.append(f"{pin.name} at {_wanted(pin)} could not be rescued today: {error}")
+    return tuple(dict.fromkeys(troubles))
 
 
-def _held(settings: Settings, store: Store) -> list[_Kept]:
-    """Return the commits that were pinned when the downstreams were read last, and that are held."""
-    found = []
+def _seen(store: Store) -> list[tuple[Pin, Advertisement]]:
+    """Return what was pinned when the downstreams were read last, with what its upstream showed; each ref once."""
+    found: dict[tuple[str | None, RefKind, str | None], tuple[Pin, Advertisement]] = {}
     for pin in (pin for reading in store.readings().values() for pin in reading.pins):
-        refs = store.snapshot(pin.upstream) if pin.upstream else None
-        if pin.upstream is None or refs is None or not mirror_folder(settings, pin.upstream).exists():
+        if pin.upstream is None or pin.ref_kind is RefKind.UNRESOLVED:
             continue
-        mirror = _mirror(settings, pin.upstream, refs)
-        if commit := _commit(pin, mirror, refs):
-            found.append(_Kept(pin=pin, commit=commit, mirror=mirror))
-    return list(_each_once(found))
+        key = (pin.upstream, pin.ref_kind, pin.wanted)
+        if key not in found and (refs := store.snapshot(pin.upstream)):
+            found[key] = (pin, refs)
+    return list(found.values())
+
+
+def _drilled(settings: Settings, pin: Pin, refs: Advertisement, tried: set[tuple[str, Oid]]) -> int:
+    """Try one pin, unless its commit was tried already; return by how many bytes its mirror grew."""
+    upstream = pin.upstream or ""
+    with _alone(mirror_folder(settings, upstream), _GLANCE):
+        mirror = _mirror(settings, upstream, refs)
+        commit = _commit(pin, mirror, refs)
+        before = 0 if commit and mirror.is_whole(commit) else mirror.size()
+        commit = commit or _brought(pin, mirror, refs)
+        if commit is None or (upstream, commit) in tried:
+            return 0
+        tried.add((upstream, commit))
+        _try(_completed(_Kept(pin=pin, commit=commit, mirror=mirror)), settings.state)
+        return mirror.size() - before if before else 0
+
+
+def _brought(pin: Pin, mirror: Mirror, refs: Advertisement) -> Oid | None:
+    """Bring again what the mirror has lost of a pin; return None where its ref means no commit, or several.
+
+    Raises UnobservedError where upstream does not hand it out any more.
+    """
+    if not is_oid(written := str(pin.wanted).lower()):
+        mirror.fetch(refs)
+        return _commit(pin, mirror, refs)
+    if not mirror.keep(oid(written)):
+        raise UnobservedError("it is not held here, and upstream does not hand it out")
+    return mirror.peel(oid(written))
 
 
 def _try(it: _Kept, state: Path) -> None:
@@ -267,7 +317,7 @@ def _try(it: _Kept, state: Path) -> None:
         tried(it.mirror, it.commit, Path(place) / "tried.git")
 
 
-def _turned(kept: list[_Kept], now: datetime) -> list[_Kept]:
-    """Return the commits, each day from another one on."""
-    start = now.toordinal() % len(kept) if kept else 0
-    return kept[start:] + kept[:start]
+def _turned(pins: list[tuple[Pin, Advertisement]], now: datetime) -> list[tuple[Pin, Advertisement]]:
+    """Return what there is to try, each day from another one on."""
+    start = now.toordinal() % len(pins) if pins else 0
+    return pins[start:] + pins[:start]

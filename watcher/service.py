@@ -22,7 +22,7 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
-from watcher import cycle, digesting, policy, rescuing, wishes
+from watcher import cycle, digesting, policy, rescuing, upkeep, wishes
 from watcher.acting import Act, act
 from watcher.channels.slack import API
 from watcher.channels.socket import HOOKS, Buttons
@@ -38,6 +38,7 @@ from watcher.selfcheck import self_check
 from watcher.serving import Served
 from watcher.store import Look, Store
 from watcher.systemd import notify, watchdog
+from watcher.workers import ABOUT
 
 _TICK = timedelta(seconds=15)
 """How often it is asked what is due, and the outbox is looked into."""
@@ -54,8 +55,10 @@ _DRIFT = 5.0
 """By how many seconds the clock must have been set."""
 _KEPT = timedelta(days=30)
 """How long the answers of forges are kept."""
+_WORKERS = "workers"
 _CHECKED = "duty self-check"
 _DRILLED = "duty rescue-drill"
+_KEPT_UP = "duty upkeep"
 _CONFIGURED = "duty configuration"
 
 
@@ -154,6 +157,7 @@ class Service:
             found = cycle.check(self._settings, store, now=_now(), due=wanted)
             self._pulse.ended(observed=len(found.observed), unobserved=len(found.unobserved))
             self._tell(found)
+            self._tell_workers(found)
             self._tell_silence(silent.keys(), store.failures().keys(), found)
         self._send()
 
@@ -180,6 +184,7 @@ class Service:
             self._check(store, _CHECKED, lambda: self_check(self._settings, store))
             if store.readings():
                 self._check(store, _DRILLED, lambda: rescuing.drill(self._settings, store, now=_now()))
+            self._check(store, _KEPT_UP, lambda: upkeep.upkeep(self._settings, store, now=_now()))
             store.forget_replies(_now() - _KEPT)
         self._propose()
 
@@ -322,6 +327,14 @@ class Service:
             self._log.warning("unobserved", upstream=safe(upstream), reason=safe(reasons.get(upstream, "")))
         for upstream in sorted(({*before} - {*after}) & found.observed):
             self._log.info("observed again", upstream=safe(upstream))
+
+    def _tell_workers(self, found: Pass) -> None:
+        """Write a line where workers cannot be had, and one when they are back; a pass that asked none says nothing."""
+        troubles = [line.removeprefix(ABOUT) for line in found.warnings if line.startswith(ABOUT)]
+        if not troubles and self._told.get((_WORKERS, "")) and (found.observed or found.unobserved):
+            self._log.info("workers are back")
+        if troubles or found.observed or found.unobserved:
+            self._warn(_WORKERS, troubles)
 
     def _warn(self, what: str, troubles: Iterable[str], about: str = "") -> None:
         """Write a line for each trouble that is new, of all or of the one thing that it is about."""

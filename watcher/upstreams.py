@@ -3,14 +3,12 @@
 An upstream that says what it said before, pinned as before, costs one request: what was concluded then still holds.
 """
 
-import asyncio
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TypeVar
@@ -20,7 +18,7 @@ from watcher.assess import Assessment
 from watcher.conclude import Dependency
 from watcher.conclusion import Conclusion, Report, Sighting, conclusion_of
 from watcher.config import Settings
-from watcher.examine import Said, Task, examine, report
+from watcher.examine import Said, Task, examine
 from watcher.facts import DISCUSSED, VERSION, from_fact
 from watcher.forges import Budget, connect
 from watcher.judge.shipped import Scope
@@ -30,12 +28,11 @@ from watcher.opinions import Asking, accepted_id, background
 from watcher.progress import Progress, quiet
 from watcher.store import Kept, Store
 from watcher.upstream.mirror import folder_name
-from watcher.upstream.refs import Manner, news
+from watcher.upstream.refs import Manner
+from watcher.workers import AT_ONCE, Poll, news_here, workers
 
 _REQUESTS = 400
 """How many requests one pass may send to forges."""
-_AT_ONCE = 4
-"""How many mirrors are brought up to date at a time."""
 _Made = TypeVar("_Made")
 
 
@@ -54,7 +51,7 @@ class Looked:
     replies: Mapping[str, Kept] = field(default_factory=dict)
     """Address → what a forge answered there, to be kept."""
     troubles: tuple[str, ...] = ()
-    """Why forges were not asked everything."""
+    """Why forges were not asked everything, or the work was not done as configured."""
 
     def __contains__(self, upstream: object) -> bool:
         return upstream in self.conclusions or upstream in self.unobserved
@@ -80,11 +77,14 @@ def look(
     """Return the conclusion about every upstream that could be observed, and the reason for each that could not."""
     with _asking(settings, now) as asking:
         plan = _Plan(settings, store, pins, dependencies, asking, now)
-        said = changes(settings, plan.pins, plan.handshakes, progress)
-        kept = {name: last for name, it in said.items() if isinstance(it, Same) and (last := plan.settled(name))}
-        tasks = {name: plan.task(name) for name, it in said.items() if name not in kept and _is_told(it)}
-        reports = _worked(tasks, said, partial(report, asking=asking), progress)
-    return _looked(plan, said, kept, reports)
+        if not plan.pins:
+            return Looked()
+        with workers(settings, asking) as crew:
+            said = _changes(settings, plan.pins, plan.handshakes, progress, crew.news)
+            kept = {name: last for name, it in said.items() if isinstance(it, Same) and (last := plan.settled(name))}
+            tasks = {name: plan.task(name) for name, it in said.items() if name not in kept and _is_told(it)}
+            reports = _worked(tasks, said, crew.submit, progress)
+    return _looked(plan, said, kept, reports, crew.troubles)
 
 
 def examined(
@@ -93,9 +93,10 @@ def examined(
     """Judge every upstream of pins anew, and return all of it; nothing is recorded."""
     with _asking(settings, now) as asking:
         plan = _Plan(settings, store, pins, (), asking, now)
-        said = changes(settings, plan.pins, plan.handshakes, progress)
+        said = _changes(settings, plan.pins, plan.handshakes, progress, news_here)
         tasks = {name: plan.task(name) for name, it in said.items() if _is_told(it)}
-        results = _worked(tasks, said, partial(examine, asking=asking), progress)
+        with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+            results = _worked(tasks, said, lambda task, it: pool.submit(examine, task, it, asking), progress)
     everything = {name: results.get(name, it) for name, it in said.items()}
     return Examined(
         assessments={name: it for name, it in everything.items() if isinstance(it, Assessment)},
@@ -108,26 +109,10 @@ def advertisements(
 ) -> dict[str, Advertisement | Unobserved]:
     """Return what each upstream advertises now; where it moved to is told as people write it, rewrites undone."""
     known = {upstream: it.handshake for upstream, it in before.items()}
-    seen = changes(settings, upstreams, known, progress)
+    seen = _changes(settings, upstreams, known, progress, news_here)
     return {
         upstream: replace(before[upstream], pulls=()) if isinstance(it, Same) else it for upstream, it in seen.items()
     }
-
-
-def changes(
-    settings: Settings, upstreams: Iterable[str], known: Mapping[str, Handshake], progress: Progress
-) -> dict[str, Said]:
-    """Return the same, but where an upstream says what is known of it already: nothing of that is read again."""
-    addresses = {upstream: settings.address(upstream) for upstream in upstreams}
-    finished: list[str] = []
-
-    def done(upstream: str) -> None:
-        finished.append(upstream)
-        progress("asking upstreams", len(finished), len(addresses))
-
-    progress("asking upstreams", 0, len(addresses))
-    seen = asyncio.run(news(addresses, known, Manner(local=settings.allows_files), done=done))
-    return {upstream: _named(said, settings) for upstream, said in seen.items()}
 
 
 def mirror_folder(settings: Settings, upstream: str) -> Path:
@@ -160,7 +145,7 @@ class _Plan:
             if dependency.upstream is not None:
                 self._dependencies.setdefault(dependency.upstream, []).append(dependency)
         self._dismissed = findings.dismissed(store.dismissed())
-        self._inputs: dict[str, str] = {}
+        self._version = version("watcher")
         self.handshakes = store.handshakes()
 
     def settled(self, upstream: str) -> Conclusion | None:
@@ -199,7 +184,7 @@ class _Plan:
         """
         watched = self._settings.upstream(upstream)
         parts = (
-            version("watcher"),
+            self._version,
             VERSION,
             DISCUSSED,
             self.pins[upstream],
@@ -251,23 +236,43 @@ def _asking(settings: Settings, now: datetime) -> Iterator[Asking | None]:
 # --- doing it --------------------------------------------------------------------------------------------------------
 
 
+def _changes(
+    settings: Settings, upstreams: Iterable[str], known: Mapping[str, Handshake], progress: Progress, poll: Poll
+) -> dict[str, Said]:
+    """Return what each upstream says; where that is what is `known` of it already, nothing of it is read again."""
+    addresses = {upstream: settings.address(upstream) for upstream in upstreams}
+    finished: list[str] = []
+
+    def done(upstream: str) -> None:
+        finished.append(upstream)
+        progress("asking upstreams", len(finished), len(addresses))
+
+    progress("asking upstreams", 0, len(addresses))
+    seen = poll(addresses, known, Manner(local=settings.allows_files), done)
+    return {upstream: _named(said, settings) for upstream, said in seen.items()}
+
+
 def _worked(
-    tasks: Mapping[str, Task], said: Mapping[str, Said], do: Callable[[Task, Said], _Made], progress: Progress
+    tasks: Mapping[str, Task],
+    said: Mapping[str, Said],
+    submit: Callable[[Task, Said], Future[_Made]],
+    progress: Progress,
 ) -> dict[str, _Made]:
     """Return what came of each task, several worked at a time."""
     results: dict[str, _Made] = {}
-    if not tasks:
-        return results
-    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        running = {pool.submit(do, task, said[name]): name for name, task in tasks.items()}
-        for count, done in enumerate(as_completed(running)):
-            progress(f"reading {running[done].rsplit('/', 1)[-1]}", count, len(running))
-            results[running[done]] = done.result()
+    running = {submit(task, said[name]): name for name, task in tasks.items()}
+    for count, done in enumerate(as_completed(running)):
+        progress(f"reading {running[done].rsplit('/', 1)[-1]}", count, len(running))
+        results[running[done]] = done.result()
     return results
 
 
 def _looked(
-    plan: _Plan, said: Mapping[str, Said], kept: Mapping[str, Conclusion], reports: Mapping[str, Report]
+    plan: _Plan,
+    said: Mapping[str, Said],
+    kept: Mapping[str, Conclusion],
+    reports: Mapping[str, Report],
+    troubles: tuple[str, ...],
 ) -> Looked:
     """Put what came of each upstream together, in their order."""
     conclusions = dict(kept) | {name: it.conclusion for name, it in reports.items() if it.conclusion}
@@ -281,7 +286,7 @@ def _looked(
         inputs={name: plan.inputs(name, it.hosted or plan.hosted(name), it.accepted_id) for name, it in judged.items()},
         hosted={name: it.hosted for name, it in reports.items() if it.hosted},
         replies=dict(it.reply for it in reports.values() if it.reply),
-        troubles=tuple(dict.fromkeys(it.trouble for it in reports.values() if it.trouble)),
+        troubles=tuple(dict.fromkeys((*troubles, *(it.trouble for it in reports.values() if it.trouble)))),
     )
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Upstream
-from tests.stories.world import HOST, git_of, name_of
+from tests.stories.world import HOST, clean_up, git_of, name_of
+from tests.upstream.test_guard import guarded_elsewhere
 from watcher import rescuing
 from watcher.config import Settings
 from watcher.demo.drawing import Gitlink
@@ -200,8 +201,8 @@ def test_where_old_trees_were_never_brought(pinned, tmp_path):
     """The commit is whole, and of older ones there is the message alone: the text says how to take it."""
     settings = Settings.model_validate(pinned.document())
     with Store.open(settings.state) as store:
-        [held] = rescuing._held(settings, store)
-        held.mirror.complete(held.commit)
+        mirror = rescuing._mirror(settings, name_of(), store.snapshot(name_of()))
+        mirror.complete(pinned.engine.oids["P"])
     vanish(pinned.engine)
     [made] = rescued(pinned)
     assert "names" == made.past
@@ -347,6 +348,47 @@ def whole(world, name):
     """Return how many contents the mirror of an upstream has."""
     printed = world.mirror(name).run("cat-file", "--batch-all-objects", "--batch-check=%(objecttype)").decode()
     return printed.split().count("blob")
+
+
+def test_the_drill_brings_again_what_the_mirror_lost(pinned):
+    """A mirror that was removed or built anew: upstream still has the commit, under a branch or not."""
+    pinned.engine.draw("A---B---X   (main)", files=FILES)
+    shutil.rmtree(pinned.mirror().directory)
+    assert () == drilled(pinned)
+    vanish(pinned.engine)
+    [made] = rescued(pinned)
+    assert pinned.engine.oids["P"] == made.commit
+
+
+def test_the_drill_brings_a_branch_again(world):
+    """A pin that follows a branch stands for a commit, too."""
+    world.engine.draw("A---B   (main)")
+    world.pin(cuda="main")
+    world.look()
+    shutil.rmtree(world.mirror().directory)
+    assert () == drilled(world)
+    assert 1 <= whole(world, "acme/engine")
+
+
+def test_the_drill_tells_what_is_lost_for_good(pinned):
+    """The mirror has lost the commit, and upstream refuses it: each day, until a person does something about it."""
+    pinned.engine.draw("A---B---X   (main)", files=FILES)
+    clean_up(pinned.engine)
+    shutil.rmtree(pinned.mirror().directory)
+    for _ in range(2):
+        [trouble] = drilled(pinned)
+        commit = pinned.engine.oids["P"]
+        said = "it is not held here, and upstream does not hand it out"
+        assert f"engine at {commit[:12]} could not be rescued today: {said}" == trouble
+
+
+def test_the_drill_leaves_a_mirror_alone_that_somebody_works_on(pinned, monkeypatch):
+    """It says so, and tries again the next day."""
+    monkeypatch.setattr(rescuing, "_GLANCE", 0.0)
+    with guarded_elsewhere(pinned.mirror().directory):
+        [trouble] = drilled(pinned)
+    assert "is in use" in trouble
+    assert () == drilled(pinned)
 
 
 def test_nothing_pinned_is_nothing_to_try(world):

@@ -310,3 +310,11 @@ def test_what_is_pinned_is_whole_soon(buggy, slack):
         slack.messages.get(timeout=LONG)
         until(lambda: held(buggy).is_whole(buggy.engine.oids["B"]))
         assert 0 == running.stop()
+
+
+def test_mirrors_are_looked_after(buggy, slack):
+    """Soon after the start and then once a day: from then on /metrics knows how large they are."""
+    with service(buggy) as running:
+        address = running.until("started")[-1]["http"]
+        until(lambda: "watcher_mirrors_bytes" in httpx.get(f"http://{address}/metrics").text)
+        assert 0 == running.stop()

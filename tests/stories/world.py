@@ -8,6 +8,7 @@ Every `look` is one pass an hour after the last one, with the memory of all pass
 """
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -23,6 +24,8 @@ from watcher.due import due
 from watcher.model import Concern, Drift, Event, Finding, Oid, Pass, Pin, Reachability, Suggestion
 from watcher.store import Store
 from watcher.upstream.git import Git
+from watcher.workers import ABOUT
+from watcher.workers.errands import FOLDER
 
 HOST = "https://git.example.org/"
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -93,6 +96,10 @@ class World:
     server: GitServer
     config: dict = field(default_factory=dict)
     """Further keys of the configuration."""
+    scheduler: str | None = None
+    """Whose workers look at the upstreams; None for threads."""
+    is_alone: bool = False
+    """Whether the workers may be of no use."""
     now: datetime = START
     downstreams: dict[str, Downstream] = field(default_factory=dict)
     upstreams: dict[str, Upstream] = field(default_factory=dict)
@@ -128,6 +135,7 @@ class World:
             "downstreams": [downstream.config() for downstream in self.downstreams.values()],
             "rewrites": {HOST: f"{self.server.address}/"},
             "state": str(self.state),
+            "executor": {"dask": self.scheduler} if self.scheduler else "threads",
             **self.config,
         }
 
@@ -148,21 +156,39 @@ class World:
 
     def look(self, hours: float = 1) -> Pass:
         """Let some hours go by, make one pass, and return what it says."""
+        self._share()
         self.now += timedelta(hours=hours)
         for downstream in self.downstreams.values():
             downstream.publish()
         settings = Settings.model_validate(self.document())
         with Store.open(settings.state) as store:
-            return cycle.check(settings, store, now=self.now)
+            return self._by_whom_it_should(cycle.check(settings, store, now=self.now))
 
     def tick(self, minutes: float) -> Pass:
         """Let some minutes go by, and make one pass over what is due, as the service does."""
+        self._share()
         self.now += timedelta(minutes=minutes)
         for downstream in self.downstreams.values():
             downstream.publish()
         settings = Settings.model_validate(self.document())
         with Store.open(settings.state) as store:
-            return cycle.check(settings, store, now=self.now, due=due(settings, store, self.now))
+            found = cycle.check(settings, store, now=self.now, due=due(settings, store, self.now))
+        return self._by_whom_it_should(found)
+
+    def _share(self) -> None:
+        """Give the workers the environment that the story has: tokens, above all."""
+        if self.scheduler is None or self.is_alone:
+            return
+        from distributed import Client  # noqa: PLC0415 - it takes a second, which few need to wait
+
+        ours = {name: value for name, value in os.environ.items() if name != FOLDER}
+        with Client(self.scheduler, timeout=100, set_as_default=False) as client:
+            client.run(lambda: _exchange(ours))
+
+    def _by_whom_it_should(self, found: Pass) -> Pass:
+        """Return what a pass found, after seeing to it that workers did the work where there are any."""
+        assert self.is_alone or not [line for line in found.warnings if line.startswith(ABOUT)]
+        return found
 
     def act(self, finding: Finding, step: Callable[..., tuple[Finding, Event]], *args: object) -> None:
         """Let a person act on a finding: `acknowledge`, `snooze`, `reopen`."""
@@ -181,6 +207,13 @@ class World:
         """Return git at work in the mirror of an upstream."""
         [folder] = (self.state / "mirrors").glob(f"*{name.replace('/', '+')}-*.git")
         return Git(directory=folder)
+
+
+def _exchange(environ: dict[str, str]) -> None:
+    """Make the environment of this process equal to another one, but for where its mirrors are."""
+    mirrors = os.environ.get(FOLDER)
+    os.environ.clear()
+    os.environ.update(environ | ({FOLDER: mirrors} if mirrors else {}))
 
 
 def name_of(upstream: str = "acme/engine") -> str:

@@ -28,11 +28,14 @@ from watcher.config.secret import Secret, parse_secret
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _DURATION = re.compile(r"([0-9]{1,6})([smhdw])")
+_BYTES = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+_SIZE = re.compile(r"([0-9]{1,6})([MGT]i?B)")
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DIGEST = re.compile(r"([A-Za-z]+) +([0-9]{1,2}):([0-9]{2})")
 _HOURS = re.compile(r"([0-9]{2}:[0-9]{2}) *- *([0-9]{2}:[0-9]{2})")
 _LISTEN = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[A-Za-z0-9_.-]+)):(?P<port>[0-9]{1,5})")
 _LAST_PORT = 65535
+_SCHEDULER = re.compile(r"(?:tcp|tls)://(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):(?P<port>[0-9]{1,5})")
 _PATH = re.compile(r"[/.~]")
 _HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 _CREDENTIALS = re.compile(r"^(?!ssh:)\w+://.*@|:[^/@][^@]*@", re.IGNORECASE)
@@ -91,6 +94,17 @@ def duration_text(value: timedelta) -> str:
         (size, unit) for size, unit in ((86400, "d"), (3600, "h"), (60, "m"), (1, "s")) if seconds % size == 0
     )
     return f"{seconds // size}{unit}"
+
+
+def _size(value: object) -> int:
+    if isinstance(value, int):
+        return value
+    text = value if isinstance(value, str) else ""
+    match = _SIZE.fullmatch(text)
+    if not match or int(match[1]) == 0:
+        hint = f"did you mean {text.rstrip('Gg')}GiB?" if re.fullmatch("[1-9][0-9]*[Gg]?", text) else ""
+        raise wrong("a size such as 500MiB, 20GiB or 1TB", hint=hint)
+    return int(match[1]) * _BYTES[match[2]]
 
 
 def _digest_time(value: object) -> DigestTime:
@@ -223,6 +237,13 @@ def _api(value: str) -> str:
     return value.rstrip("/")
 
 
+def _scheduler(value: str) -> str:
+    match = _SCHEDULER.fullmatch(value)
+    if not match or int(match["port"]) > _LAST_PORT:
+        raise wrong("a scheduler's address such as tcp://scheduler:8786 or tls://scheduler:8786")
+    return value
+
+
 def _mail_server(value: str) -> str:
     if re.search(r"@|\?", value):
         raise wrong("smtp://host:port or smtps://host:port", hint="give user and password by their own keys")
@@ -305,6 +326,7 @@ Refs = Annotated[tuple[Ref, ...], Field(min_length=1), BeforeValidator(as_list, 
 Host = Annotated[str, AfterValidator(_host)]
 """A host, with its port where that is not the usual one."""
 Api = Annotated[str, AfterValidator(_api)]
+Scheduler = Annotated[str, AfterValidator(_scheduler)]
 MailServer = Annotated[str, AfterValidator(_mail_server)]
 MailAddress = Annotated[str, AfterValidator(_mail_address)]
 MailAddresses = Annotated[
@@ -312,12 +334,15 @@ MailAddresses = Annotated[
 ]
 
 _DurationText = Annotated[str, Field(pattern=r"^[0-9]{1,6}[smhdw]$")]
+_SizeText = Annotated[str, Field(pattern=r"^[0-9]{1,6}[MGT]i?B$")]
 _DigestText = Annotated[str, Field(pattern=r"^[A-Za-z]{3} +[0-9]{1,2}:[0-9]{2}$")]
 _HoursText = Annotated[str, Field(pattern=r"^[0-9]{2}:[0-9]{2} *- *[0-9]{2}:[0-9]{2}$")]
 _ListenText = Annotated[str, Field(pattern=r"^.+:[0-9]{1,5}$")]
 _SecretText = Annotated[str, Field(pattern=r"^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$")]
 
 Duration = Annotated[timedelta, PlainValidator(_duration, json_schema_input_type=_DurationText)]
+Size = Annotated[int, PlainValidator(_size, json_schema_input_type=_SizeText)]
+"""Bytes."""
 Digest = Annotated[DigestTime, PlainValidator(_digest_time, json_schema_input_type=_DigestText)]
 Hours = Annotated[QuietHours, PlainValidator(_quiet_hours, json_schema_input_type=_HoursText)]
 Listen = Annotated[Endpoint, PlainValidator(_endpoint, json_schema_input_type=_ListenText)]
@@ -332,7 +357,8 @@ def plain(value: Any) -> Any:
     """Return a default as it would be written in the file."""
     match value:
         case BaseModel():
-            return {name: plain(getattr(value, name)) for name in type(value).model_fields}
+            fields = {name: getattr(value, name) for name in type(value).model_fields}
+            return {name: plain(it) for name, it in fields.items() if it is not None}
         case timedelta():
             return duration_text(value)
         case tuple():

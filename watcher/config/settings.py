@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from textwrap import indent
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
@@ -36,7 +37,9 @@ from watcher.config.fields import (
     Ref,
     Refs,
     Repository,
+    Scheduler,
     SecretPlace,
+    Size,
     Source,
     Text,
     Texts,
@@ -308,6 +311,14 @@ class Http(_Model):
     """Address and port; port 0 takes a free one. Whoever can reach it can read what is watched."""
 
 
+class Mirrors(_Model):
+    """What the copies of upstreams' histories may take on disk."""
+
+    at_most: Size | None = None
+    """500MiB, 20GiB, 1TB. From there on, what can be had again is dropped once a day; what pins need never is. Default:
+    no limit."""
+
+
 class Email(_Model):
     """Where the digest goes by mail."""
 
@@ -354,6 +365,45 @@ class Bumps(_Model):
 
 def _bumps(value: Any) -> Any:
     return {"critical": value, "high": value, "medium": value} if isinstance(value, str) else value
+
+
+class Executor(_Model):
+    """Who looks at upstreams: threads of this process, or workers of dask.distributed on many machines."""
+
+    dask: Scheduler | None = None
+    """Where the scheduler is: tcp://host:8786 (in private networks only), or tls://host:8786. Default: threads."""
+    ca: Location | None = None
+    """With tls: the file of the authority that signed everybody's certificate."""
+    cert: Location | None = None
+    """With tls: the file of our certificate."""
+    key: Location | None = None
+    """With tls: the file of its key."""
+
+    @model_validator(mode="after")
+    def _usable(self) -> Self:
+        files = {"ca": self.ca, "cert": self.cert, "key": self.key}
+        given = [name for name, file in files.items() if file]
+        if self.dask is None:
+            if given:
+                raise wrong("dask: tls://host:port", found=f"only {given[0]}")
+            return self
+        if self.dask.startswith("tls:") and len(given) < len(files):
+            raise wrong("ca, cert and key beside tls://", found=", ".join(given) or "none of them")
+        if self.dask.startswith("tcp:") and given:
+            raise wrong("tls:// where there is a certificate", found=quoted(self.dask), at=("dask",))
+        if find_spec("distributed") is None:
+            hint = "pip install 'watcher[distributed]'"
+            raise wrong("the extra that it needs to be installed", found="it missing", hint=hint, at=("dask",))
+        return self
+
+
+_THREADS = "threads"
+
+
+def _executor(value: Any) -> Any:
+    if isinstance(value, str) and value != _THREADS:
+        raise wrong(f"{_THREADS}, or dask: with the address of a scheduler")
+    return {} if value == _THREADS else value
 
 
 class ForgeKind(StrEnum):
@@ -412,6 +462,8 @@ class Settings(_Model):
     """How often and how long an upstream must be away (gone, unobserved) before that is told."""
     state: Annotated[Location, Field(validate_default=True)] = Path("state")
     """The folder for mirrors and memory, relative to the configuration."""
+    mirrors: Mirrors = Mirrors()
+    """How much the mirrors in it may take."""
     rewrites: Annotated[Mapping[Source, Destination], Aligned] = Field(default_factory=dict)
     """Where to really fetch from: beginnings of addresses and what replaces them; the longest one wins."""
     severities: Mapping[Kind, Severity] = Field(default_factory=dict)
@@ -431,6 +483,10 @@ class Settings(_Model):
     bumps: Annotated[Bumps, BeforeValidator(_bumps, json_schema_input_type=BumpWay | Bumps)] = Bumps()
     """What the service does of itself about fixes that pins lack: off (the default), issue or pull-request for all but
     low ones; or a mapping from severities to one of them, and at_most."""
+    executor: Annotated[Executor, BeforeValidator(_executor, json_schema_input_type=Literal["threads"] | Executor)] = (
+        Executor()
+    )
+    """Who looks at upstreams: threads (the default), or a mapping with dask, the address of a scheduler."""
 
     @classmethod
     def _complete(cls, data: dict[str, Any], _folder: Path) -> dict[str, Any]:

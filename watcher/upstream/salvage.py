@@ -1,4 +1,7 @@
-"""Make mirrors on disk, tell whether one is sound, and build a broken one anew without losing what it kept."""
+"""Make mirrors on disk, tell whether one is sound, and build a broken one anew without losing what it kept.
+
+Several processes may have one mirror: it is made and built anew by one of them at a time, and looked at by one.
+"""
 
 import hashlib
 import re
@@ -6,11 +9,13 @@ import shutil
 import tempfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from watcher.errors import GitError
 from watcher.model import Oid, oid
 from watcher.upstream.git import Git
+from watcher.upstream.guard import held
 
 KEPT = "refs/watcher/kept/"
 _PARTIAL = "tree:0"
@@ -20,19 +25,35 @@ _UNSOUND = "unsound"
 _KEPT_NAME = re.compile(r"refs/watcher/kept/([0-9a-f]{64}|[0-9a-f]{40})\b")
 
 
+@contextmanager
+def alone(directory: Path, *, seconds: float = 600.0) -> Iterator[None]:
+    """Have a mirror for oneself: between a fetch and the last question nobody else may move its refs.
+
+    Raises a retryable GitError where somebody else has it for so many seconds.
+    """
+    with held(directory, wait=seconds) as is_mine:
+        if not is_mine:
+            raise GitError(f"somebody else worked on the mirror for {seconds:g} s", retryable=True)
+        yield
+
+
 def ensure(directory: Path, *, filters: bool, object_format: str) -> None:
     """Make sure that a sound mirror is there: create it, or rebuild a broken one."""
+    with alone(directory):
+        _ensure(directory, filters=filters, object_format=object_format)
+
+
+def _ensure(directory: Path, *, filters: bool, object_format: str) -> None:
     broken = directory.with_name(f"{directory.name}.broken")
     if broken.exists() and not directory.exists():
         broken.rename(directory)  # A rebuild was interrupted between its two renames.
-    directory.parent.mkdir(parents=True, exist_ok=True)
     if not directory.exists():
         _create(directory, filters=filters, object_format=object_format).rename(directory)
         return
     if (found := format_of(directory)) not in {object_format, None}:
         # Another repository under the old name. What was kept of the first one is not thrown away.
         directory.rename(_free(directory.with_name(f"{directory.name}.{found}")))
-        ensure(directory, filters=filters, object_format=object_format)
+        _ensure(directory, filters=filters, object_format=object_format)
     elif not is_sound(directory):
         fresh = _create(directory, filters=filters, object_format=object_format)
         _salvage(directory, fresh, object_format)
@@ -70,6 +91,16 @@ def format_of(directory: Path) -> str | None:
     if "[watcher]" not in config:
         return None
     return "sha256" if "sha256" in config else "sha1"
+
+
+def kept(directory: Path) -> Iterator[Oid]:
+    """Yield the ids of kept commits. Their names tell them, even where the files are damaged."""
+    folder = directory / KEPT
+    loose = [f"{KEPT}{file.name}" for file in folder.iterdir()] if folder.is_dir() else []
+    packed = directory / "packed-refs"
+    listed = packed.read_text(encoding="utf-8", errors="replace") if packed.is_file() else ""
+    for found in sorted(set(_KEPT_NAME.findall("\n".join([listed, *loose])))):
+        yield oid(found)
 
 
 def _config(directory: Path) -> str:
@@ -110,10 +141,10 @@ def _salvage(broken: Path, fresh: Path, object_format: str) -> None:
             target = objects / loose.parent.name / loose.name
             target.parent.mkdir(exist_ok=True)
             shutil.copyfile(loose, target)
-    for kept in _kept(broken):
+    for name in kept(broken):
         try:
-            git.run("rev-list", "--quiet", kept)
-            git.run("update-ref", f"{KEPT}{kept}", kept)
+            git.run("rev-list", "--quiet", name)
+            git.run("update-ref", f"{KEPT}{name}", name)
         except GitError:
             continue  # Whoever needs it asks for it again, and upstream may still hand it out.
 
@@ -125,16 +156,6 @@ def _is_whole(loose: Path, object_format: str) -> bool:
     except (OSError, zlib.error):
         return False
     return hashlib.new(object_format, content).hexdigest() == f"{loose.parent.name}{loose.name}"
-
-
-def _kept(broken: Path) -> Iterator[Oid]:
-    """Yield the ids of kept commits. Their names tell them, even where the files are damaged."""
-    folder = broken / KEPT
-    loose = [f"{KEPT}{file.name}" for file in folder.iterdir()] if folder.is_dir() else []
-    packed = broken / "packed-refs"
-    listed = packed.read_text(encoding="utf-8", errors="replace") if packed.is_file() else ""
-    for found in sorted(set(_KEPT_NAME.findall("\n".join([listed, *loose])))):
-        yield oid(found)
 
 
 def _free(place: Path) -> Path:
