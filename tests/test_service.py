@@ -4,6 +4,7 @@ import signal
 import threading
 
 import pytest
+from apscheduler.triggers.interval import IntervalTrigger
 
 from watcher import service
 
@@ -54,6 +55,7 @@ def test_a_wish_is_taken_up_at_once(tmp_path, monkeypatch):
     workers = []
     monkeypatch.setattr(service.wishes, "ask", lambda *_, **__: "Taken up.")
     monkeypatch.setattr(running, "_grant", lambda: (workers.append(threading.current_thread()), granted.set()))
+    running._scheduler.add_job(running._grant, IntervalTrigger(hours=1), id="wishes")
     running._scheduler.start()
     assert "Taken up." == running._clicked("pull-request", "d2086b6", "dana (U1)")
     assert granted.wait(10)

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import NoReturn
 
 import structlog
 from apscheduler.executors.pool import ThreadPoolExecutor
+from apscheduler.jobstores.base import JobLookupError
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
@@ -56,6 +57,7 @@ _DRIFT = 5.0
 _KEPT = timedelta(days=30)
 """How long the answers of forges are kept."""
 _WORKERS = "workers"
+_WISHES = "wishes"
 _CHECKED = "duty self-check"
 _DRILLED = "duty rescue-drill"
 _KEPT_UP = "duty upkeep"
@@ -113,14 +115,16 @@ class Service:
         jobs: list[tuple[str, Callable[[], None], timedelta]] = [
             ("look", self._look, tick),
             ("send", self._send, tick),
-            ("wishes", self._grant, tick),
+            (_WISHES, self._grant, tick),
             ("duties", self._do_duties, min(_DUTIES, 4 * tick)),
             ("alive", self._live, min(_ALIVE, timedelta(seconds=watchdog() or _ALIVE.total_seconds()))),
         ]
-        options = {"replace_existing": True, "max_instances": 1, "coalesce": True, "misfire_grace_time": None}
+        options = {"replace_existing": True, "coalesce": True, "misfire_grace_time": None}
         for name, work, every in jobs:
             trigger = IntervalTrigger(seconds=max(1, int(every.total_seconds())), timezone=UTC)
-            self._scheduler.add_job(work, trigger, id=name, next_run_time=_now(), **options)
+            # A wish that comes while others are granted waits for its turn, and not for the next tick.
+            most = 2 if name == _WISHES else 1
+            self._scheduler.add_job(work, trigger, id=name, next_run_time=_now(), max_instances=most, **options)
 
     def _stop(self) -> NoReturn:
         self._stopping.set()
@@ -239,7 +243,8 @@ class Service:
         """Take up the wish for a proposal: it takes longer than other clicks should have to wait for it."""
         with Store.open(self._settings.state) as store:
             words = wishes.ask(store, self._settings, handle, way, _now(), by=by)
-        self._scheduler.add_job(self._grant, id="asked", replace_existing=True, misfire_grace_time=None)
+        with suppress(JobLookupError):  # the service ends: its next start goes on with what was asked for
+            self._scheduler.modify_job(_WISHES, next_run_time=_now())
         return words
 
     @contextmanager
