@@ -211,7 +211,10 @@ class _Plan:
             return None  # Else the pinned commits would not be kept.
         accepted = accepted_id(self._store, upstream, identity)
         text = self._store.conclusion(upstream, self.inputs(upstream, identity.hosted, accepted))
-        return None if text is None else conclusion_of(text)
+        try:
+            return None if text is None else conclusion_of(text)
+        except ValueError:
+            return None  # Written by another version: it is judged anew.
 
     def _memory(self, upstream: str, identity: Identity) -> Memory:
         """Read what earlier passes saw."""

@@ -8,6 +8,7 @@ import pytest
 from tests.stories import kit
 from watcher.model import Severity
 from watcher.report.json import document
+from watcher.store import Store
 from watcher.upstream import git
 
 PICTURE = "A---B---F---C   (main, tag: v1)"
@@ -129,3 +130,12 @@ def test_a_downstream_whose_branch_stands_still_is_not_read_again(calm, started)
     product.pin("acme/engine", xpu=calm.engine.oids["F"])
     moved = calm.look()
     assert calm.engine.oids["F"] == next(pin.ref for pin in moved.pins if pin.variant == "xpu")
+
+
+def test_what_another_version_kept_is_judged_anew(calm):
+    """A conclusion that cannot be read is none."""
+    first = calm.look()
+    with Store.open(calm.state) as store:
+        store._db.execute("UPDATE conclusions SET body = '{}'")
+        store._db.conn.commit()
+    assert told(first) == told(calm.look())

@@ -88,7 +88,10 @@ class Objects:
         count = 0
         while lacking := self.lacking(commit):
             # Once more only where a tree was missing, whose own contents show after it came.
-            count += self.prefetch(lacking)
+            brought = self.prefetch(lacking)
+            if not brought:
+                raise GitError(f"{len(lacking)} objects of {commit[:12]} cannot be read, though they were brought")
+            count += brought
         return count
 
     # --- ask ---------------------------------------------------------------------------------------------------------
