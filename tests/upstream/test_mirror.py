@@ -368,18 +368,6 @@ def test_unknown_commits_are_an_error(upstream, tmp_path):
         mirror.changed_paths([(oids["A"], NOWHERE)])
     with pytest.raises(GitError):
         mirror.diff(oids["A"], NOWHERE, ignore_space=False)
-    assert mirror.is_fast_forward(NOWHERE, oids["A"]) is None
-    assert mirror.is_fast_forward(oids["A"], NOWHERE) is None
-
-
-def test_fast_forwards_are_told(upstream, tmp_path):
-    """And a forced update, whose old tip is no longer advertised."""
-    oids = upstream.draw(PICTURE)
-    mirror = mirrored(upstream, tmp_path)
-    oids |= upstream.draw("A---B---Z (main)")
-    mirror.fetch(advertised(upstream.url))
-    assert mirror.is_fast_forward(oids["A"], oids["Z"])
-    assert mirror.is_fast_forward(oids["E"], oids["Z"]) is False
 
 
 def test_first_parents(upstream, tmp_path):

@@ -112,7 +112,3 @@ def requested(sighting: Sighting, ref: str | None) -> Sighting:
     if not ref or ref == pin.ref:
         return sighting
     return sighting._replace(pin=replace(pin, requested=ref))
-
-
-TAG_KEYS = {"tag": RefKind.TAG, "branch": RefKind.BRANCH}
-"""Keys that say what their value is, whatever it looks like."""

@@ -165,12 +165,6 @@ class Mirror(Contents):
         """
         return tuple((commit, self.gitlink(commit.oid, path)) for commit in self._landed(path, older, newer))
 
-    def is_fast_forward(self, before: Oid, after: Oid) -> bool | None:
-        """Answer whether `after` contains `before`; None where one of them is not held."""
-        if self._missing([before, after]):
-            return None
-        return self._git.answers("merge-base", "--is-ancestor", before, after)
-
     # --- how ---------------------------------------------------------------------------------------------------------
 
     def _landed(self, path: str, older: Oid, newer: Oid) -> tuple[Commit, ...]:
