@@ -29,8 +29,8 @@ def anchors(draw) -> Anchor:
     )
 
 
-@given(oids, st.none() | oids, st.lists(anchors(), max_size=3), st.integers(0, 9), st.none() | words)
-def test_what_is_written_is_read(landing, bound, found, lines, patch_id):
+@given(oids, st.none() | oids, st.lists(anchors(), max_size=3), st.integers(0, 9))
+def test_what_is_written_is_read(landing, bound, found, lines):
     """A repair comes back from JSON as it was."""
-    repair = Repair(landing=landing, bound=bound, anchors=tuple(found), added=lines, removed=lines, patch_id=patch_id)
+    repair = Repair(landing=landing, bound=bound, anchors=tuple(found), added=lines, removed=lines)
     assert repair == from_fact(landing, json.loads(json.dumps(to_fact(repair))))

@@ -1,7 +1,9 @@
 """Judge one upstream's pins: ask the judges, bring them the contents that they ask for, ask again."""
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from watcher import materials
 from watcher.judge.contract import VERSION_FILES
@@ -22,6 +24,7 @@ from watcher.model import (
     Suggestion,
 )
 from watcher.observation import Materials, Observation
+from watcher.upstream.contents import Pair
 from watcher.upstream.mirror import Mirror
 
 LOST = {
@@ -74,9 +77,9 @@ def assess(
     shipped = [it for it in surveyed.changes if any(is_shipped(path.path, scope) for path in altered[it.landing])]
     had = Materials(paths=altered, discussions=discussed(shipped))
     found = candidates(seen, surveyed, had, scope)
-    repairs = materials.repairs(mirror, found, seen.bound, facts, seen.graph)
-    had = _pinned_contents(mirror, seen, alive, had, repairs)
-    had = replace(had, patch_ids=_patch_ids(mirror, seen, surveyed, repairs))
+    repairs = materials.repairs(mirror, found, seen.bound, facts, seen.graph, seen.commits)
+    had = _pinned_contents(mirror, seen, alive, had, found, repairs)
+    had = replace(had, patch_ids=_patch_ids(mirror, seen, surveyed, found, had, repairs))
     judgement = judged(seen, surveyed, had, repairs, alive, scope, dismissed)
     proposals = [made for pin in alive if (made := propose(pin, seen, surveyed, judgement, repairs))]
     return Assessment(
@@ -84,7 +87,7 @@ def assess(
         surveyed=surveyed,
         reachability=reach,
         judgement=judgement,
-        suggestions=tuple(suggestion(made, _cost(mirror, made), scope) for made in proposals),
+        suggestions=tuple(map(partial(suggestion, scope=scope), proposals, _costs(mirror, proposals))),
         single={pin.id: _single(pin, seen, surveyed, judgement) for pin in alive},
         repairs=repairs,
     )
@@ -95,9 +98,10 @@ def _looked_at(seen: Observation, surveyed: Survey) -> set[Oid]:
     graph = seen.graph
     tips = [change.landing for change in surveyed.changes]
     older = graph.ancestors(seen.bound) if seen.bound else set()
-    beside = {parent for change in surveyed.changes for parent in graph.parents(change.landing)}
+    newer = graph.ancestors(*tips, without=older)
+    beside = {parent for commit in newer for parent in graph.parents(commit)}
     bound = {seen.bound} if seen.bound else set()
-    return {*graph.ancestors(*tips, without=older), *beside, *bound, *surveyed.pinned}
+    return {*newer, *beside, *bound, *surveyed.pinned}
 
 
 def _altered(mirror: Mirror, surveyed: Survey) -> dict[Oid, tuple[ChangedPath, ...]]:
@@ -106,30 +110,63 @@ def _altered(mirror: Mirror, surveyed: Survey) -> dict[Oid, tuple[ChangedPath, .
 
 
 def _pinned_contents(
-    mirror: Mirror, seen: Observation, pins: Iterable[Pin], had: Materials, repairs: Mapping[Oid, Repair]
+    mirror: Mirror,
+    seen: Observation,
+    pins: Iterable[Pin],
+    had: Materials,
+    found: Iterable[Change],
+    repairs: Mapping[Oid, Repair],
 ) -> Materials:
-    """Add the pinned trees, and in them the files that repairs touch, under every name that these had."""
+    """Add what pinned commits have of the paths that fixes alter, and the lines that they repair, under any name."""
     if not repairs:
         return had
-    commits = {commit for pin in pins if (commit := seen.commit_of(pin))}
-    trees = {commit: frozenset(path for part in mirror.tree(commit) for path in part) for commit in commits}
     touched = {path for repair in repairs.values() for anchor in repair.anchors for path in anchor.paths}
-    places = [(commit, path) for commit in sorted(commits) for path in sorted(touched & trees[commit])]
-    return replace(had, trees=trees, texts=materials.texts(mirror, places))
+    altered = {it.path for change in found for it in had.paths[change.landing]}
+    commits = sorted({commit for pin in pins if (commit := seen.commit_of(pin))})
+    held = {commit: mirror.entries(commit, touched | altered) for commit in commits}
+    texts = materials.texts(
+        mirror, {(commit, path): files[path] for commit, (files, _) in held.items() for path in touched & files.keys()}
+    )
+    trees = {commit: frozenset((*files, *gitlinks)) for commit, (files, gitlinks) in held.items()}
+    return replace(had, trees=trees, texts=texts)
 
 
-def _patch_ids(mirror: Mirror, seen: Observation, surveyed: Survey, repairs: Mapping[Oid, Repair]) -> dict[Oid, str]:
-    """Return the patches of the fixes, and of the commits that some pin has beside the tracked line."""
-    found = {landing: repair.patch_id for landing, repair in repairs.items() if repair.patch_id}
-    if not found or not surveyed.lines:
-        return found
+def _patch_ids(
+    mirror: Mirror,
+    seen: Observation,
+    surveyed: Survey,
+    fixes: Iterable[Change],
+    had: Materials,
+    repairs: Mapping[Oid, Repair],
+) -> dict[Oid, str]:
+    """Return the patches of those fixes, and of those commits beside the tracked line, that may have the same one.
+
+    The same patch alters the same paths, and as many lines: whatever is alone in that need not be looked at.
+    """
+    alike: dict[object, list[Pair]] = defaultdict(list)
+    beside = _beside(seen, surveyed)
+    altered = {_shape(paths) for paths in mirror.changed_paths(beside).values()}
+    for fix in fixes:
+        shape, repair = _shape(had.paths[fix.landing]), repairs[fix.landing]
+        alike[shape if shape in altered else (shape, repair.added, repair.removed)].append((fix.before, fix.landing))
+    for pair in beside:
+        alike[_shape(mirror.changed_paths([pair])[pair])].append(pair)
+    pairs = [pair for those in alike.values() if len(those) > 1 for pair in those]
+    return {landing: patch for (_, landing), patch in mirror.patch_ids(pairs).items()}
+
+
+def _beside(seen: Observation, surveyed: Survey) -> list[Pair]:
+    """Return the single commits that some pin has beside the tracked line, with their parents; none if too many."""
+    if not surveyed.lines:
+        return []
     line = seen.graph.ancestors(surveyed.lines[0].tip)
     beside = {oid for commit in surveyed.pinned for oid in seen.graph.ancestors(commit, without=line)}
-    single = [oid for oid in sorted(beside) if len(seen.graph.parents(oid)) == 1]
-    if len(single) <= _MOST_PATCHES:
-        patches = mirror.patch_ids((seen.graph.parents(oid)[0], oid) for oid in single)
-        found |= {oid: patch for (_, oid), patch in patches.items()}
-    return found
+    single: list[Pair] = [(parents[0], oid) for oid in sorted(beside) if len(parents := seen.graph.parents(oid)) == 1]
+    return single if len(single) <= _MOST_PATCHES else []
+
+
+def _shape(changed: Iterable[ChangedPath]) -> frozenset[tuple[str, str]]:
+    return frozenset((it.status, it.path) for it in changed)
 
 
 def _single(pin: Pin, seen: Observation, surveyed: Survey, judgement: Judged) -> dict[str, Rung]:
@@ -143,13 +180,18 @@ def _single(pin: Pin, seen: Observation, surveyed: Survey, judgement: Judged) ->
     return {name: rung for name, rung in rungs.items() if rung}
 
 
-def _cost(mirror: Mirror, made: Proposal) -> Cost:
-    """Read what differs between a pin and its target, and what both say about their version."""
-    pair = (made.commit, made.target.to)
-    texts = materials.texts(mirror, [(commit, path) for commit in pair for path in VERSION_FILES])
-    files = {place: "\n".join(lines) for place, lines in texts.items()}
-    return Cost(
-        paths=tuple(path.path for path in mirror.changed_paths([pair])[pair]),
-        before={path: text for (commit, path), text in files.items() if commit == made.commit},
-        after={path: text for (commit, path), text in files.items() if commit == made.target.to},
+def _costs(mirror: Mirror, proposals: Sequence[Proposal]) -> Iterator[Cost]:
+    """Read what differs between each pin and its target, and what both say about their version."""
+    pairs = [(made.commit, made.target.to) for made in proposals]
+    told = mirror.changed_paths(pairs)
+    ends = dict.fromkeys(commit for pair in pairs for commit in pair)
+    held = {commit: mirror.entries(commit, VERSION_FILES)[0] for commit in ends}
+    texts = materials.texts(
+        mirror, {(commit, path): blob for commit, files in held.items() for path, blob in files.items()}
     )
+    versions: dict[Oid, dict[str, str]] = {commit: {} for commit in ends}
+    for (commit, path), lines in texts.items():
+        versions[commit][path] = "\n".join(lines)
+    for before, after in pairs:
+        paths = tuple(path.path for path in told[before, after])
+        yield Cost(paths=paths, before=versions[before], after=versions[after])

@@ -5,7 +5,7 @@ from typing import Any
 
 from watcher.model import Anchor, Discussion, Repair, oid
 
-VERSION = 3
+VERSION = 4
 """Raised whenever the facts of a change would come out otherwise: older ones are then computed anew."""
 DISCUSSED = 1
 """The same for what forges tell of a change."""
@@ -18,7 +18,6 @@ def to_fact(repair: Repair) -> dict[str, Any]:
         "added": repair.added,
         "removed": repair.removed,
         "nearby": dict(repair.nearby),
-        "patch_id": repair.patch_id,
         "anchors": [
             {
                 "path": anchor.path,
@@ -43,7 +42,6 @@ def from_fact(landing: str, fact: Mapping[str, Any]) -> Repair:
         added=fact["added"],
         removed=fact["removed"],
         nearby={path: oid(newest) for path, newest in fact["nearby"].items()},
-        patch_id=fact["patch_id"],
         anchors=tuple(_anchor(anchor) for anchor in fact["anchors"]),
     )
 

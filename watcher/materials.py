@@ -6,19 +6,22 @@ work grows with new upstream commits and not with pins.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from typing import Protocol
 
 from watcher.graph import Graph
 from watcher.judge import anchors
 from watcher.judge.contract import VERSION_FILES
-from watcher.model import Anchor, BlamedLine, Change, FileDiff, LineRange, Oid, Repair
+from watcher.lineage import lineage
+from watcher.model import Anchor, BlamedLine, Change, Commit, FileDiff, LineRange, Oid, Repair
 from watcher.upstream.contents import Pair
 from watcher.upstream.mirror import Mirror
+from watcher.upstream.objects import blobs_of
 
 _STEPS = 4
 """How often a guarded line is followed back to the line that it replaced."""
-_AT_ONCE = 32
+_AT_ONCE = 64
 """So many changes are looked at together: what they alter is in memory."""
 _ALIKE = 0.75
 """Least similarity (0 to 1) of a replaced line to count as the same one."""
@@ -26,35 +29,45 @@ _ALIKE = 0.75
 Facts = Mapping[Oid, Repair]
 
 
+class _Past(Protocol):
+    """Knows where lines came from."""
+
+    def blame(self, commit: Oid, path: str, lines: Mapping[int, str]) -> tuple[BlamedLine, ...]:
+        """Return where lines of a file came from; `lines` has their numbers and texts."""
+
+    def step(self, commit: Oid, path: str) -> tuple[Oid | None, tuple[FileDiff, ...]]:
+        """Return a commit's first parent, and how the commit changed a file over it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Past:
-    """Where lines came from, back to a bound; what is asked twice is looked up once."""
+class _Asked:
+    """Asks git, file by file: right for one change, and for history without a bound."""
 
     mirror: Mirror
     bound: Oid | None
-    steps: dict[tuple[Oid, str], tuple[Oid | None, tuple[FileDiff, ...]]] = field(default_factory=dict)
-    lines: dict[tuple[Oid, str, int], BlamedLine | None] = field(default_factory=dict)
+
+    def blame(self, commit: Oid, path: str, lines: Mapping[int, str]) -> tuple[BlamedLine, ...]:
+        """Return where lines came from; `lines` has their numbers."""
+        return self.mirror.blame(commit, path, _ranges(lines), bound=self.bound)
 
     def step(self, commit: Oid, path: str) -> tuple[Oid | None, tuple[FileDiff, ...]]:
-        """Return a commit's first parent, and how the commit changed a path over it."""
-        if (commit, path) not in self.steps:
-            parent = self.mirror.first_parent(commit)
-            diffs = self.mirror.diff(parent, commit, ignore_space=True, paths=(path,)) if parent else ()
-            self.steps[commit, path] = parent, diffs
-        return self.steps[commit, path]
-
-    def line(self, commit: Oid, path: str, number: int) -> BlamedLine | None:
-        """Return where one line came from."""
-        if (commit, path, number) not in self.lines:
-            found = self.mirror.blame(commit, path, [LineRange(first=number, last=number)], bound=self.bound)
-            self.lines[commit, path, number] = next(iter(found), None)
-        return self.lines[commit, path, number]
+        """Return a commit's first parent, and how the commit changed a file over it."""
+        parent = self.mirror.first_parent(commit)
+        return parent, self.mirror.diff(parent, commit, ignore_space=True, paths=(path,)) if parent else ()
 
 
 def repairs(
-    mirror: Mirror, changes: Iterable[Change], bound: Oid | None, known: Facts, graph: Graph
+    mirror: Mirror,
+    changes: Iterable[Change],
+    bound: Oid | None,
+    known: Facts,
+    graph: Graph,
+    commits: Mapping[Oid, Commit],
 ) -> dict[Oid, Repair]:
-    """Return landing → the lines that a change repairs, computed unless `known` has it for a bound as old."""
+    """Return landing → the lines that a change repairs, computed unless `known` has it for a bound as old.
+
+    `commits` has the metadata of those that are newer than the bound.
+    """
 
     def is_known(landing: Oid) -> bool:
         if landing not in known:
@@ -64,43 +77,46 @@ def repairs(
 
     asked = list(changes)
     new = [change for change in asked if not is_known(change.landing)]
-    _foresee(mirror, new, bound)
-    found = {landing: it for part in _parts(new) for landing, it in _repairs(mirror, part, bound).items()}
+    past = _past(mirror, new, bound, graph, commits)
+    found = {landing: it for part in _parts(new) for landing, it in _repairs(mirror, part, bound, past).items()}
     return {change.landing: found.get(change.landing) or known[change.landing] for change in asked}
 
 
 def repair(mirror: Mirror, change: Change, bound: Oid | None) -> Repair:
     """Return the lines that a change repairs and the commits that made them, back to `bound`."""
-    return _repairs(mirror, [change], bound)[change.landing]
+    return _repairs(mirror, [change], bound, _Asked(mirror=mirror, bound=bound))[change.landing]
 
 
 def _parts(changes: Sequence[Change]) -> Iterable[Sequence[Change]]:
     return (changes[at : at + _AT_ONCE] for at in range(0, len(changes), _AT_ONCE))
 
 
-def _foresee(mirror: Mirror, changes: Sequence[Change], bound: Oid | None) -> None:
-    """Bring what looking at changes will read of their files, at any commit back to the bound, in one batch."""
+def _past(
+    mirror: Mirror, changes: Sequence[Change], bound: Oid | None, graph: Graph, commits: Mapping[Oid, Commit]
+) -> _Past:
+    """Bring the history of the code that changes alter, or leave it to git where there is no end to it."""
     based = [change for change in changes if change.before is not None]
-    told = mirror.changed_paths(_pair(change) for change in based)
-    paths = {it.path for changed in told.values() for it in changed if anchors.is_code(it.path)}
-    mirror.bring_versions([change.landing for change in based], {*paths, *VERSION_FILES}, bound=bound)
+    if bound is None or not based:
+        return _Asked(mirror=mirror, bound=bound)
+    told = mirror.changed_paths(map(_pair, based))
+    code = {it.path for changed in told.values() for it in changed if anchors.is_code(it.path)}
+    dates = {found: int(commit.committed_at.timestamp()) for found, commit in commits.items()}
+    tips = [change.before for change in based if change.before]
+    both = blobs_of(it for changed in told.values() for it in changed)
+    followed = lineage(mirror, graph, tips, code, bound, dates=dates, beside=VERSION_FILES, and_with=both)
+    return followed or _Asked(mirror=mirror, bound=bound)
 
 
-def _repairs(mirror: Mirror, changes: Sequence[Change], bound: Oid | None) -> dict[Oid, Repair]:
+def _repairs(mirror: Mirror, changes: Sequence[Change], bound: Oid | None, past: _Past) -> dict[Oid, Repair]:
     """Return landing → the lines that a change repairs, for so many changes as can be held at once."""
     diffs = mirror.diffs(map(_pair, changes), ignore_space=True)
     only_adding = [it for it in changes if it.before is not None and not anchors.removed_lines(diffs[_pair(it)])]
     plain = mirror.diffs(map(_pair, only_adding), ignore_space=False)
-    lengths = _lengths(mirror, changes)
-    patch_ids = mirror.patch_ids(map(_pair, changes))
-    past = _Past(mirror=mirror, bound=bound)
-    return {
-        it.landing: replace(
-            _repair(past, it, diffs[_pair(it)], plain.get(_pair(it), ()), lengths[_pair(it)]),
-            patch_id=patch_ids.get(_pair(it)),
-        )
-        for it in changes
+    before = _before(mirror, changes)
+    found = {
+        it.landing: _repair(past, it, diffs[_pair(it)], plain.get(_pair(it), ()), before[_pair(it)]) for it in changes
     }
+    return {landing: replace(repaired, bound=bound) for landing, repaired in found.items()}
 
 
 def _repair(
@@ -108,13 +124,17 @@ def _repair(
     change: Change,
     diffs: Sequence[FileDiff],
     plain: Sequence[FileDiff],
-    lengths: Mapping[str, int],
+    before: Mapping[str, Sequence[str]],
 ) -> Repair:
-    """Return the lines that a change repairs; `diffs` ignore white space, `plain`, where it only adds, do not."""
+    """Return the lines that a change repairs; `diffs` ignore white space, `plain`, where it only adds, do not.
+
+    `before`: the lines of each file of code before the change.
+    """
     added, removed = anchors.weight(diffs)
-    nothing = Repair(landing=change.landing, bound=past.bound, anchors=(), added=added, removed=removed)
+    nothing = Repair(landing=change.landing, bound=None, anchors=(), added=added, removed=removed)
     if change.before is None:
         return nothing
+    lengths = {path: len(held) for path, held in before.items()}
     wanted = anchors.removed_lines(diffs)
     is_removed, wrapped = bool(wanted), frozenset[str]()
     if not is_removed:
@@ -122,7 +142,7 @@ def _repair(
         wanted = anchors.guarded_lines(diffs, plain, lengths)
     around = anchors.surroundings(diffs, lengths)
     blamed = {
-        path: past.mirror.blame(change.before, path, _ranges([*numbers, *around.get(path, ())]), bound=past.bound)
+        path: past.blame(change.before, path, _texts(before.get(path, ()), {*numbers, *around.get(path, ())}))
         for path, numbers in wanted.items()
     }
     return replace(
@@ -138,13 +158,10 @@ def shape(mirror: Mirror, change: Change) -> Repair:
     return Repair(landing=change.landing, bound=None, anchors=(), added=added, removed=removed)
 
 
-def texts(mirror: Mirror, wanted: Iterable[tuple[Oid, str]]) -> dict[tuple[Oid, str], tuple[str, ...]]:
-    """Return (commit, path) → lines, for those paths that the commits have; read in one batch."""
-    pairs = list(dict.fromkeys(wanted))
-    trees = {commit: mirror.files(commit) for commit in {commit for commit, _ in pairs}}
-    blobs = {(commit, path): trees[commit][path] for commit, path in pairs if path in trees[commit]}
-    contents = mirror.read(blobs.values())
-    return {place: lines(contents[blob]) for place, blob in blobs.items() if blob in contents}
+def texts(mirror: Mirror, blobs: Mapping[tuple[Oid, str], Oid]) -> dict[tuple[Oid, str], tuple[str, ...]]:
+    """Return (commit, path) → lines, for files whose contents are named; read in one batch."""
+    held = {blob: lines(content) for blob, content in mirror.read(blobs.values()).items()}
+    return {place: held[blob] for place, blob in blobs.items() if blob in held}
 
 
 def lines(content: bytes) -> tuple[str, ...]:
@@ -152,18 +169,21 @@ def lines(content: bytes) -> tuple[str, ...]:
     return tuple(content.decode(errors="replace").removesuffix("\n").split("\n"))
 
 
-def _lengths(mirror: Mirror, changes: Iterable[Change]) -> dict[Pair, dict[str, int]]:
-    """Return how many lines each file of code had before each change."""
+def _before(mirror: Mirror, changes: Iterable[Change]) -> dict[Pair, dict[str, tuple[str, ...]]]:
+    """Return the lines that each file of code had before each change."""
     told = mirror.changed_paths(map(_pair, changes))
     blobs = {
         pair: {it.path: it.blob_before for it in changed if it.blob_before and anchors.is_code(it.path)}
         for pair, changed in told.items()
     }
     contents = mirror.read(blob for files in blobs.values() for blob in files.values())
-    counted = {blob: len(lines(content)) for blob, content in contents.items()}
-    return {
-        pair: {path: counted[blob] for path, blob in files.items() if blob in counted} for pair, files in blobs.items()
-    }
+    held = {blob: lines(content) for blob, content in contents.items()}
+    return {pair: {path: held[blob] for path, blob in files.items() if blob in held} for pair, files in blobs.items()}
+
+
+def _texts(held: Sequence[str], numbers: Iterable[int]) -> dict[int, str]:
+    """Return the texts of those lines that a file has."""
+    return {number: held[number - 1] for number in sorted(numbers) if number <= len(held)}
 
 
 def _pair(change: Change) -> Pair:
@@ -241,7 +261,8 @@ def _replaced(past: _Past, blamed: BlamedLine) -> BlamedLine | None:
             scored = [(_likeness(blamed.text, text), hunk.old_start + at) for at, text in enumerate(hunk.old)]
             best = max(scored, default=(0.0, 0))
             if parent and best[0] >= _ALIKE:
-                return past.line(parent, diff.old_path, best[1])
+                found = past.blame(parent, diff.old_path, {best[1]: hunk.old[best[1] - hunk.old_start]})
+                return next(iter(found), None)
     return None
 
 

@@ -309,8 +309,6 @@ class Repair:
     removed: int
     nearby: Mapping[str, Oid] = field(default_factory=dict)
     """Path → the newest commit that made a line close to its anchors, where any of those is newer than the bound."""
-    patch_id: str | None = None
-    """`git patch-id --verbatim` of the whole change against its first parent."""
 
 
 class Grade(StrEnum):

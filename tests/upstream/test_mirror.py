@@ -565,20 +565,6 @@ def test_blame_takes_one_fetch_a_file_and_one_a_rename(upstream, server, tmp_pat
     assert not server.requests
 
 
-@pytest.mark.parametrize("bound", [None, "B", "C"])
-def test_versions_that_were_foreseen_are_enough_for_blame(upstream, server, tmp_path, bound):
-    """In one fetch for all paths, under former names too; what nobody foresaw is brought when it is asked for."""
-    oids = upstream.draw(PICTURE, files=FILES)
-    mirror = mirrored(upstream, tmp_path)
-    mirror.bring_trees(oids.values())
-    server.requests.clear()
-    mirror.bring_versions([oids["E"]], ["new.c"], bound=oids[bound] if bound else None)
-    assert 1 == server.count()["fetch"]
-    assert ("TWO", "E", "new.c", False) == blamed(mirror, oids, "E", "new.c", bound)[1]
-    assert 1 == server.count()["fetch"]
-    assert 1 == len(blamed(mirror, oids, "E", "Y", bound, ranges=((1, 1),)))
-
-
 def test_blame_of_a_branchy_history_needs_no_more_contents(upstream, tmp_path):
     """Merges that take one side, both sides, and re-created files: what was foreseen is enough."""
     files = {
@@ -735,7 +721,6 @@ def test_blame_is_gits_own(server, tmp_path_factory, commits, data):
         told = whole.run("blame", "-w", "--line-porcelain", revision, "--", path)
         if data.draw(st.booleans()):
             mirror.bring_trees(data.draw(st.lists(st.sampled_from([oid for oid in oids if oid in held]))))
-            mirror.bring_versions([oids[-1]], data.draw(st.lists(st.sampled_from(sorted(files)))), bound=bound)
         found = mirror.blame(oids[-1], path, [LineRange(first=1, last=10)], bound=bound)
         assert tuple(porcelain.blamed(told)) == found
 

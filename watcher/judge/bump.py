@@ -35,6 +35,7 @@ class Ladder:
         self._commits = commits
         self._own: Sequence[Oid] = graph.first_parent_line(lines[0].tip) if lines else ()
         self._above: dict[Oid, Set[Oid]] = {}
+        self._rungs: dict[Oid, Rung] = {}
         self._below = graph.ancestors(pin)
 
     def minimal(self, wanted: Iterable[Equivalents]) -> Rung | None:
@@ -124,13 +125,19 @@ class Ladder:
         return is_newer and all(self._could_have(commit, same) for same in wanted)
 
     def _rung(self, target: Oid, line: Line) -> Rung:
+        if target not in self._rungs:
+            self._rungs[target] = self._measured(target)
+        return replace(self._rungs[target], line=line.name)
+
+    def _measured(self, target: Oid) -> Rung:
+        """Return a target with what lies between it and the pin, on no line yet."""
         new = self._graph.ancestors(target, without=self._below)
         commit: Oid | None = target
         passed = 0
         while commit is not None and commit in new:
             passed, commit = passed + 1, next(iter(self._graph.parents(commit)), None)
         date = self._commits[target].committed_at
-        return Rung(to=target, fixes=(), commits=len(new), landings=passed, line=line.name, committed_at=date)
+        return Rung(to=target, fixes=(), commits=len(new), landings=passed, line="", committed_at=date)
 
     def _could_have(self, commit: Oid, same: Equivalents) -> bool:
         return was_held(same, lambda part: self._is_in(part, commit))

@@ -1,8 +1,8 @@
 """What of an upstream's history must be looked at for its pins, and what does each pin make of each fix?"""
 
-from collections.abc import Container, Iterable, Mapping, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from watcher.judge.affected import Numbered, Pinned, numbered, verdict
 from watcher.judge.changes import landings
@@ -137,6 +137,7 @@ class _Shipped:
         for (commit, path), lines in materials.texts.items():
             self._texts.setdefault(commit, {})[path] = lines
         self._of = lru_cache(_SHARED)(self._read)
+        self._numbered = cache(numbered)
 
     def by(self, pin: Pin, scope: Scope) -> Pinned | None:
         """Return what a pin ships, or None where its commit is not held."""
@@ -153,5 +154,21 @@ class _Shipped:
         )
 
     def _read(self, commit: Oid) -> tuple[Set[Oid], Mapping[str, Numbered]]:
-        texts = {path: numbered(lines) for path, lines in self._texts.get(commit, {}).items()}
-        return self._seen.graph.ancestors(commit), texts
+        return self._seen.graph.ancestors(commit), _Texts(self._texts.get(commit, {}), self._numbered)
+
+
+class _Texts(Mapping[str, Numbered]):
+    """The files of one commit; those that nobody asks about are not arranged."""
+
+    def __init__(self, lines: Mapping[str, tuple[str, ...]], numbered: Callable[[tuple[str, ...]], Numbered]) -> None:
+        self._lines = lines
+        self._numbered = numbered
+
+    def __getitem__(self, path: str) -> Numbered:
+        return self._numbered(self._lines[path])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)

@@ -6,6 +6,7 @@ public histories by `benchmarks/train_words.py`, and stands in `wordweights.py`;
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from watcher.judge.shipped import Role, role
@@ -66,6 +67,8 @@ _LENGTHS = ((0, "none"), (25, "short"), (120, "long"))
 _LINES = (0, 3, 10, 30, 100, 300)
 """Lines of shipped code up to which a change is one size larger."""
 _FILES = ((1, "1"), (2, "2"), (3, "3"), (8, "4 to 8"))
+_VOCABULARY = 8192
+"""So many words are not taken apart again."""
 _ENDINGS = (("ing", 3), ("ed", 3), ("es", 4), ("ly", 4), ("s", 3))
 """English endings, and how many letters must be left for one to be taken off."""
 
@@ -144,9 +147,13 @@ SIZES = tuple(dict.fromkeys(_size(lines) for step in _LINES for lines in (step, 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     """Give each word as (stem, text); what looks like a name of the program's own is `<name>`."""
     for match in _TOKEN.finditer(text):
-        word = match[0].rstrip(".:'/-")
-        parts = re.split("[-/]", word)
-        if all(_PLAIN.fullmatch(part) for part in parts):
-            yield from ((stem(part), part) for part in parts)
-        else:
-            yield _NAME, word
+        yield from _known(match[0])
+
+
+@lru_cache(_VOCABULARY)
+def _known(token: str) -> tuple[tuple[str, str], ...]:
+    word = token.rstrip(".:'/-")
+    parts = re.split("[-/]", word)
+    if all(_PLAIN.fullmatch(part) for part in parts):
+        return tuple((stem(part), part) for part in parts)
+    return ((_NAME, word),)

@@ -5,28 +5,23 @@ question is asked once more after exactly that was brought.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from typing import TypeVar
 
 from watcher.errors import GitError
 from watcher.model import BlamedLine, ChangedPath, FileDiff, LineRange, Oid
 from watcher.upstream import patch, porcelain
-from watcher.upstream.objects import EMPTY_TREE, Listing, Objects, blobs_of, lines
+from watcher.upstream.objects import EMPTY_TREE, Objects, blobs_of, fitting, lines
 
 Pair = tuple[Oid | None, Oid]
 """A commit before (None: nothing) and a commit after."""
 
-_LONG = 64 * 1024
-"""Bytes of paths that fit on a command line without worry."""
+_Told = TypeVar("_Told")
 _AT_ONCE = 64
 """How many differences are printed by one call: all of it is in memory."""
-_ROUNDS = 3
-"""How often a path is followed to the one that it was renamed from, in foresight."""
-_MOST_SOURCES = 20
-"""So many deleted files of one commit may be what a new one was renamed from."""
-_MOST_VERSIONS = 20_000
-"""More contents than this are not brought in foresight."""
+_EDITS_AT_ONCE = 4096
+"""The same for those of few files."""
 _NOT_THERE = re.compile(r"no such path|does not exist|unsupported file type|cannot stat path", re.IGNORECASE)
 _PLAIN = ("--no-prefix", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
 _PATCH = ("-r", "-p", "--full-index", "--histogram", *_PLAIN)
@@ -39,17 +34,29 @@ class Contents(Objects):
 
     # --- differences -------------------------------------------------------------------------------------------------
 
-    def changed_paths(self, pairs: Iterable[Pair]) -> dict[Pair, tuple[ChangedPath, ...]]:
-        """Return what differs between the commits of each pair; a pair without `before` is a root commit."""
-        asked = list(dict.fromkeys(pairs))
-        if not asked:
-            return {}
-        self.bring_trees(commit for pair in asked for commit in pair if commit)
-        options = ("--stdin", "--always", "--root", "-r", "--raw", "-z", "--no-abbrev", "--no-renames")
-        told = list(porcelain.changes(self._git.run("diff-tree", *options, stdin=_pairs(asked))))
-        if [commit for commit, _ in told] != [after for _, after in asked]:
-            raise GitError("cannot compare commits that are not held")
-        return {pair: paths for pair, (_, paths) in zip(asked, told, strict=True)}
+    def changed_paths(self, pairs: Iterable[Pair], paths: Iterable[str] = ()) -> dict[Pair, tuple[ChangedPath, ...]]:
+        """Return what differs between the commits of each pair; a pair without `before` is a root commit.
+
+        With `paths`, what differs of those alone.
+        """
+        asked, wanted = list(dict.fromkeys(pairs)), frozenset(paths)
+        if wanted:
+            told = _matched(asked, porcelain.changes(self._raw_pairs(asked, "--no-renames", paths=wanted)))
+            return {pair: tuple(it for it in changed if it.path in wanted) for pair, changed in told.items()}
+        known = self._seen.changed
+        new = [pair for pair in asked if pair not in known]
+        known.update(_matched(new, porcelain.changes(self._raw_pairs(new, "--no-renames"))))
+        return {pair: known[pair] for pair in asked}
+
+    def renames(self, pairs: Iterable[Pair]) -> dict[Pair, dict[str, ChangedPath]]:
+        """Return what the later commit of each pair renamed: new path → its former path and both contents."""
+        told = self.changed_paths(pairs)
+        moving = {
+            pair: changed for pair, changed in told.items() if {"A", "D"} <= {change.status for change in changed}
+        }
+        self.prefetch(blobs_of(it for changed in moving.values() for it in changed if it.status in {"A", "D"}))
+        printed = self._raw_pairs(list(moving), "-M", "--diff-filter=R")
+        return {pair: dict(found) for pair, found in _matched(list(moving), porcelain.renames(printed)).items()}
 
     def diffs(self, pairs: Iterable[Pair], *, ignore_space: bool) -> dict[Pair, tuple[FileDiff, ...]]:
         """Return how files differ between the commits of each pair, renames followed, without context."""
@@ -59,7 +66,22 @@ class Contents(Objects):
         return {
             pair: tuple(patch.file_diffs(text))
             for part in _parts(asked)
-            for pair, text in zip(part, self._patches(part, options), strict=True)
+            for pair, text in _matched(part, patch.by_commit(self._printed(part, options))).items()
+        }
+
+    def edits(
+        self, pairs: Iterable[Pair], paths: Iterable[str], *, renames: bool = False
+    ) -> dict[tuple[Oid, Oid], bytes]:
+        """Return (content before, content after) → git's patch, as blame compares: white space ignored, no context.
+
+        Of those paths that the commits of a pair have otherwise; the contents must be held.
+        """
+        asked, listed = list(dict.fromkeys(pairs)), fitting(paths)
+        options = ("--diff-algorithm=myers", "-U0", "-w", "--text", "-M" if renames else "--no-renames")
+        return {
+            key: text
+            for at in range(0, len(asked), _EDITS_AT_ONCE)
+            for key, text in patch.by_content(self._printed(asked[at : at + _EDITS_AT_ONCE], options, listed))
         }
 
     def diff(
@@ -107,7 +129,7 @@ class Contents(Objects):
 
     def gitlink(self, commit: Oid, path: str) -> Oid | None:
         """Return the commit of a submodule at a commit; None where there is no submodule."""
-        return self._entry(commit, path)[1].get(path)
+        return self.entries(commit, [path])[1].get(path)
 
     def content(self, commit: Oid, path: str) -> bytes | None:
         """Return what a file holds at a commit; None where there is no file, or too large a one."""
@@ -139,28 +161,6 @@ class Contents(Objects):
         self.prefetch(self.blame_blobs([(commit, path)], bound=bound))
         return tuple(porcelain.blamed(self._git.run(*asked)))
 
-    def bring_versions(self, tips: Iterable[Oid], paths: Iterable[str], *, bound: Oid | None) -> None:
-        """Fetch what paths held at any commit from `bound` to the tips, and what they were renamed from, in one batch.
-
-        That is what blaming them will read, and what any commit between says of them.
-        """
-        from_, wanted = list(tips), set(paths)
-        if not self.partial or not from_ or not wanted:
-            return
-        blobs: set[Oid] = set()
-        new = wanted
-        for _ in range(_ROUNDS):
-            found, sources = self._versions(from_, new, bound)
-            blobs |= found
-            new = sources - wanted
-            wanted |= new
-            if not new or len(blobs) > _MOST_VERSIONS:
-                break
-        older = self.files(bound) if bound else {}
-        blobs |= {older[path] for path in wanted & older.keys()}
-        if len(blobs) <= _MOST_VERSIONS:
-            self.prefetch(blobs)
-
     def blame_blobs(self, places: Iterable[tuple[Oid, str]], *, bound: Oid | None) -> set[Oid]:
         """Return the contents that blaming files at commits will read, back to `bound`, renames followed."""
         blobs: set[Oid] = set()
@@ -178,8 +178,9 @@ class Contents(Objects):
                 blobs |= blobs_of([change])
                 if change.status == "A":
                     added.add(ids)
-            for child, *parents in added:
-                todo += [(p, source) for p in parents if (source := self._source(p, child, path, blobs))]
+            pairs = [(parent, child) for child, *parents in added for parent in parents]
+            for pair, found in self.renames(pairs).items():
+                todo += [(pair[0], found[path].path)] if pair[0] and path in found else []
             if (held := self._tip_blob(commit, path)) is not None:
                 blobs.add(held)
         return blobs
@@ -191,37 +192,23 @@ class Contents(Objects):
         if pairs:
             self.prefetch(blob for changed in self.changed_paths(pairs).values() for blob in blobs_of(changed))
 
-    def _printed(self, pairs: Sequence[Pair], options: Sequence[str]) -> bytes:
-        """Return git's patches between the commits of pairs, each after a line with the commit after."""
-        return self._git.run("diff-tree", "--stdin", "--always", "--root", *_PATCH, *options, stdin=_pairs(pairs))
+    def _raw_pairs(self, pairs: Sequence[Pair], *options: str, paths: Iterable[str] = ()) -> bytes:
+        """Return git's list of what differs between the commits of pairs, each after its commit after."""
+        if not pairs:
+            return b""
+        self.bring_trees(commit for pair in pairs for commit in pair if commit)
+        shown = ("--stdin", "--always", "--root", "-r", "--raw", "-z", "--no-abbrev", *options)
+        return self._git.run("diff-tree", *shown, "--", *fitting(paths), stdin=_pairs(pairs))
 
-    def _patches(self, pairs: Sequence[Pair], options: Sequence[str]) -> Iterator[bytes]:
-        """Yield git's patch between the commits of each pair."""
-        told = list(patch.by_commit(self._printed(pairs, options)))
-        if [commit for commit, _ in told] != [after for _, after in pairs]:
-            raise GitError("cannot compare commits that are not held")
-        return (text for _, text in told)
+    def _printed(self, pairs: Sequence[Pair], options: Sequence[str], paths: Iterable[str] = ()) -> bytes:
+        """Return git's patches between the commits of pairs, each after a line with the commit after."""
+        shown = ("--stdin", "--always", "--root", *_PATCH, *options)
+        return self._git.run("diff-tree", *shown, "--", *paths, stdin=_pairs(pairs)) if pairs else b""
 
     def _patch(self, before: Oid | None, after: Oid, *options: str, paths: Iterable[str] = ()) -> bytes:
         """Return git's patch between two commits, whose contents must be held."""
         tree = before or EMPTY_TREE[len(after)]
-        return self._git.run("diff-tree", *_PATCH, *options, tree, after, "--", *_fitting(paths))
-
-    def _versions(self, tips: list[Oid], paths: set[str], bound: Oid | None) -> tuple[set[Oid], set[str]]:
-        """Return what paths held in commits after `bound`, and the paths that they may have been renamed from."""
-        revisions = [*map(str, tips), *([f"^{bound}"] if bound else [])]
-        # Against the first parent alone: what a merge has from another one, a commit of that one's had before.
-        printed = self._raw(revisions, _fitting(paths), "--diff-merges=first-parent", "--full-diff")
-        blobs: set[Oid] = set()
-        sources: set[str] = set()
-        for _, group in groupby(porcelain.history(printed), key=lambda it: it[0]):
-            changed = [change for _, change in group]
-            blobs |= blobs_of(change for change in changed if change.path in paths)
-            gone = [change for change in changed if change.status == "D"]
-            if len(gone) <= _MOST_SOURCES and any(it.status == "A" and it.path in paths for it in changed):
-                blobs |= blobs_of(gone)
-                sources |= {change.path for change in gone}
-        return blobs, sources
+        return self._git.run("diff-tree", *_PATCH, *options, tree, after, "--", *fitting(paths))
 
     def _raw(self, revisions: Sequence[str], paths: Sequence[str], *options: str) -> bytes:
         """Return what commits changed at paths, after bringing trees that nobody foresaw."""
@@ -237,12 +224,7 @@ class Contents(Objects):
 
     def _tip_blob(self, commit: Oid, path: str) -> Oid | None:
         """Return what a path holds at a commit, if it is a file."""
-        return self._entry(commit, path)[0].get(path)
-
-    def _entry(self, commit: Oid, path: str) -> Listing:
-        """Return the entry of a path as `tree` does: among the files, among the submodules, or nowhere."""
-        self.bring_trees([commit])
-        return porcelain.tree(self._git.run("ls-tree", "-z", "--full-tree", commit, "--", path))
+        return self.entries(commit, [path])[0].get(path)
 
     def _all_older(self, commit: Oid, path: str, ranges: Iterable[LineRange]) -> tuple[BlamedLine, ...]:
         """Return lines as boundary lines: git blames no empty range."""
@@ -263,22 +245,13 @@ class Contents(Objects):
             for number in range(wanted.first, min(wanted.last, len(content)) + 1)
         )
 
-    def _source(self, parent: Oid, child: Oid, path: str, blobs: set[Oid]) -> str | None:
-        """Return the path from which a commit renamed a file, adding what blame reads to find that out."""
-        changed = self.changed_paths([(parent, child)])[parent, child]
-        deleted = [change for change in changed if change.status == "D"]
-        added = [change for change in changed if change.path == path and change.status == "A"]
-        if not deleted or not added:
-            return None
-        read = blobs_of([*deleted, *added])
-        blobs |= read
-        self.prefetch(read)
-        options = ("-r", "-M", "--diff-filter=R", "--raw", "-z")
-        listed = _fitting([path, *(change.path for change in deleted)])
-        if not listed:
-            return None
-        renamed = self._git.run("diff-tree", *options, parent, child, "--", *listed).split(b"\0")
-        return porcelain.text(renamed[1]) if len(renamed) > 2 else None  # noqa: PLR2004 - facts, source, target
+
+def _matched(pairs: Sequence[Pair], told: Iterable[tuple[Oid, _Told]]) -> dict[Pair, _Told]:
+    """Return pair → what git told of it, in the order in which it was asked; raise GitError where it left some out."""
+    found = list(told)
+    if [commit for commit, _ in found] != [after for _, after in pairs]:
+        raise GitError("cannot compare commits that are not held")
+    return {pair: it for pair, (_, it) in zip(pairs, found, strict=True)}
 
 
 def _pairs(pairs: Iterable[Pair]) -> bytes:
@@ -298,9 +271,3 @@ def _distinct(pairs: Iterable[Pair]) -> list[list[Pair]]:
             groups.append(free := {})
         free[pair[1]] = pair
     return [list(group.values()) for group in groups]
-
-
-def _fitting(paths: Iterable[str]) -> list[str]:
-    """Return paths that fit on a command line; none, which means all, where they are too many."""
-    listed = sorted(set(paths))
-    return [] if sum(len(path.encode()) for path in listed) > _LONG else listed

@@ -191,9 +191,11 @@ class Mirror(Contents):
             raise
         # Deleted first, in a transaction of its own: `topic` may have become `topic/one`.
         gone = [f"delete {name} {tip}" for name, tip in held.items() if name not in wanted]
-        self._git.run("update-ref", "--no-deref", "--stdin", stdin=lines(gone))
+        if gone:
+            self._git.run("update-ref", "--no-deref", "--stdin", stdin=lines(gone))
         new = [f"update {name} {tip}" for name, tip in wanted.items() if held.get(name) != tip]
-        self._git.run("update-ref", "--no-deref", "--stdin", stdin=lines(new))
+        if new:
+            self._git.run("update-ref", "--no-deref", "--stdin", stdin=lines(new))
         if len(new) >= _MANY:
             self._git.run("pack-refs", "--all")
         self._git.run("commit-graph", "write", "--reachable", "--split", "--no-progress")

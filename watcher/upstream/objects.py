@@ -21,6 +21,9 @@ FETCH = ("fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-subm
 _MOST_TREES = 8
 """So many listings of whole commits are kept at hand."""
 
+_LONG = 64 * 1024
+"""Bytes of paths that fit on a command line without worry."""
+
 Listing = tuple[dict[str, Oid], dict[str, Oid]]
 """The regular files of a commit, and its submodules with the commits that they are at."""
 
@@ -33,6 +36,8 @@ class _Seen:
     commits: set[Oid] = field(default_factory=set)
     """Those whose trees are held."""
     listings: dict[Oid, Listing] = field(default_factory=dict)
+    changed: dict[tuple[Oid | None, Oid], tuple[ChangedPath, ...]] = field(default_factory=dict)
+    """What differs between commits, where somebody asked for all of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +116,15 @@ class Objects:
         """Return the regular files of a commit."""
         return self.tree(commit)[0]
 
+    def entries(self, commit: Oid, paths: Iterable[str]) -> Listing:
+        """Return those paths that a commit has: among the files, among the submodules, or nowhere."""
+        wanted = frozenset(paths)
+        self.bring_trees([commit])
+        listed = fitting(wanted)
+        shown = ("-z", "--full-tree") if listed else ("-r", "-z", "--full-tree")
+        files, gitlinks = porcelain.tree(self._git.run("ls-tree", *shown, commit, "--", *listed))
+        return {it: files[it] for it in wanted & files.keys()}, {it: gitlinks[it] for it in wanted & gitlinks.keys()}
+
     def gitlinks(self, commit: Oid) -> dict[str, Oid]:
         """Return the submodules of a commit, with the commits that they are at."""
         return self.tree(commit)[1]
@@ -162,6 +176,12 @@ class Objects:
         rows = self._git.run("cat-file", "--batch-check", "--buffer", stdin=lines(asked)).decode().splitlines()
         split = (row.split(" ") for row in rows)
         return {Oid(name): (kind, int(size[0]) if size else 0) for name, kind, *size in split}
+
+
+def fitting(paths: Iterable[str]) -> list[str]:
+    """Return paths that fit on a command line; none, which means all, where they are too many."""
+    listed = sorted(set(paths))
+    return [] if sum(len(path.encode()) for path in listed) > _LONG else listed
 
 
 def lines(words: Iterable[str]) -> bytes:

@@ -12,6 +12,8 @@ from watcher.upstream.porcelain import text, unquoted
 
 _COMMIT = re.compile(rb"^([0-9a-f]{64}|[0-9a-f]{40})\n", re.MULTILINE)
 """No line of a patch is like this one: those of files begin with a sign."""
+_FILE = re.compile(rb"^(?=diff --git )", re.MULTILINE)
+_CONTENTS = re.compile(rb"^index ([0-9a-f]+)\.\.([0-9a-f]+)", re.MULTILINE)
 _HUNK = re.compile(rb"@@ -([0-9]+)(?:,([0-9]+))? \+([0-9]+)(?:,([0-9]+))? @@")
 
 
@@ -43,6 +45,13 @@ def by_commit(printed: bytes) -> Iterator[tuple[Oid, bytes]]:
     _, *parts = _COMMIT.split(printed)
     for commit, printed_of in zip(parts[::2], parts[1::2], strict=True):
         yield oid(commit.decode()), printed_of
+
+
+def by_content(printed: bytes) -> Iterator[tuple[tuple[Oid, Oid], bytes]]:
+    """Yield (content before, content after) → the patch of one file, from `git diff-tree -p --full-index`."""
+    for text_of in _FILE.split(printed):
+        if named := _CONTENTS.search(text_of):
+            yield (oid(named[1].decode()), oid(named[2].decode())), text_of
 
 
 def file_diffs(patch: bytes) -> Iterator[FileDiff]:

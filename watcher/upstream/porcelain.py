@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import islice
 
 from watcher.model import BlamedLine, ChangedPath, Commit, Oid, oid
 
@@ -13,7 +14,7 @@ _LAST_SECOND = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp())
 _BLAMED = re.compile(rb"([0-9a-f]{40,64}) ([0-9]+) ([0-9]+)(?: [0-9]+)?")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 _LETTERS = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
-_GITLINK, _SYMLINK = "160000", "120000"
+_GITLINK, _SYMLINK, _FOLDER = "160000", "120000", "040000"
 
 
 def text(raw: bytes) -> str:
@@ -49,17 +50,14 @@ def commits(printed: bytes) -> Iterator[Commit]:
 
 def changes(printed: bytes) -> Iterator[tuple[Oid, tuple[ChangedPath, ...]]]:
     """Yield commit → its changed paths, from `git diff-tree --stdin --always --raw -z`, in the order of the input."""
-    tokens = iter(printed.split(b"\0")[:-1])
-    commit, found = None, list[ChangedPath]()
-    for token in tokens:
-        if token.startswith(b":"):
-            found.append(_changed(token.decode(), next(tokens)))
-            continue
-        if commit is not None:
-            yield commit, tuple(found)
-        commit, found = oid(token.decode()), []
-    if commit is not None:
-        yield commit, tuple(found)
+    for commit, entries in _by_commit(printed):
+        yield commit, tuple(_changed(facts, names[0]) for facts, names in entries)
+
+
+def renames(printed: bytes) -> Iterator[tuple[Oid, tuple[tuple[str, ChangedPath], ...]]]:
+    """Yield commit → (new path, former path with both contents), from `changes`' command with `-M --diff-filter=R`."""
+    for commit, entries in _by_commit(printed, names=2):
+        yield commit, tuple((text(names[1]), _changed(facts, names[0])) for facts, names in entries)
 
 
 def history(printed: bytes) -> Iterator[tuple[tuple[Oid, ...], ChangedPath]]:
@@ -75,7 +73,7 @@ def history(printed: bytes) -> Iterator[tuple[tuple[Oid, ...], ChangedPath]]:
 
 
 def tree(printed: bytes) -> tuple[dict[str, Oid], dict[str, Oid]]:
-    """Return the regular files and the submodules of `git ls-tree -r -z`; a symbolic link is neither."""
+    """Return the regular files and the submodules of `git ls-tree -z`; a link and a folder are neither."""
     files: dict[str, Oid] = {}
     gitlinks: dict[str, Oid] = {}
     for entry in printed.split(b"\0")[:-1]:
@@ -83,7 +81,7 @@ def tree(printed: bytes) -> tuple[dict[str, Oid], dict[str, Oid]]:
         mode, _, target = facts.decode().split(" ")
         if mode == _GITLINK:
             gitlinks[text(path)] = oid(target)
-        elif mode != _SYMLINK:
+        elif mode not in {_SYMLINK, _FOLDER}:
             files[text(path)] = oid(target)
     return files, gitlinks
 
@@ -123,6 +121,21 @@ def objects(printed: bytes) -> Iterator[tuple[Oid, bytes]]:
         if kind != "missing":
             yield oid(found), printed[at : at + int(size[0])]
             at += int(size[0]) + 1
+
+
+def _by_commit(printed: bytes, names: int = 1) -> Iterator[tuple[Oid, list[tuple[str, list[bytes]]]]]:
+    """Yield commit → (facts, so many names) of each entry of a raw list with NULs."""
+    tokens = iter(printed.split(b"\0")[:-1])
+    commit, found = None, list[tuple[str, list[bytes]]]()
+    for token in tokens:
+        if token.startswith(b":"):
+            found.append((token.decode(), list(islice(tokens, names))))
+            continue
+        if commit is not None:
+            yield commit, found
+        commit, found = oid(token.decode()), []
+    if commit is not None:
+        yield commit, found
 
 
 def _changed(entry: str, path: bytes) -> ChangedPath:

@@ -118,9 +118,8 @@ def _create(directory: Path, *, filters: bool, object_format: str) -> Path:
     (fresh / "HEAD").write_text("ref: refs/watcher/none\n", encoding="ascii")
     # The remote and its promise of missing blobs are told to fetches alone (see Mirror): where no question knows
     # them, no question can fetch one object at a time, and no address with a secret lies on disk.
-    git = Git(directory=fresh)
-    git.run("config", "gc.auto", "0")
-    git.run("config", "watcher.filter", _PARTIAL if filters else "none")
+    with (fresh / "config").open("a", encoding="ascii") as config:
+        config.write(f"[gc]\n\tauto = 0\n[watcher]\n\tfilter = {_PARTIAL if filters else 'none'}\n")
     return fresh
 
 
