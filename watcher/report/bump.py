@@ -4,14 +4,11 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from rich.console import Console
-from rich.text import Text
-
 from watcher.model import Fix, Oid, Pin, Rung
 from watcher.planned import Gain, Passed, Plan, Stance, Stay, Step, Way
 from watcher.plural import counted
 from watcher.report.json import pin_document
-from watcher.report.terminal import paper, put
+from watcher.report.terminal import Paper, put
 from watcher.report.text import safe
 from watcher.web import Pages, pages
 
@@ -43,12 +40,12 @@ _LOUD = {Stance.LEFT_BEHIND, Stance.LOST, Stance.FLOATING, Stance.NO_WAY}
 
 def render(plans: Iterable[Plan], *, width: int = 100, color: bool = False) -> str:
     """Return the plans as text for a terminal."""
-    console, out = paper(width, color=color)
+    paper = Paper(width, color=color)
     for number, plan in enumerate(plans):
         if number:
-            console.print()
-        _plan(console, plan)
-    return out.getvalue()
+            paper.line()
+        _plan(paper, plan)
+    return paper.text
 
 
 def grouped(plan: Plan) -> list[list[Step]]:
@@ -139,105 +136,103 @@ def cautions(plan: Plan, steps: Iterable[Step]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*(said for step in steps for said in step.cautions), *plan.cautions)))
 
 
-def _plan(console: Console, plan: Plan) -> None:
+def _plan(paper: Paper, plan: Plan) -> None:
     if plan.to is None:
-        put(console, Text(f"{safe(plan.name)}: nothing moves", style="bold"), label=Text("bump"))
+        put(paper, (f"{safe(plan.name)}: nothing moves", "bold"), label=("bump", ""))
     for number, steps in enumerate(grouped(plan)):
         if number:
-            console.print()
-        _way(console, plan, steps)
+            paper.line()
+        _way(paper, plan, steps)
     for it in plan.stays:
-        _stay(console, it, "others" if plan.steps and it is plan.stays[0] else "")
+        _stay(paper, it, "others" if plan.steps and it is plan.stays[0] else "")
     for number, steps in enumerate(grouped(plan)):
         url = pages_of(plan).compare(steps[0].from_, steps[0].rung.to)
         if url:
-            console.print(f"{'' if number else 'see':10}{safe(url)}", soft_wrap=True)
+            paper.line((f"{'' if number else 'see':10}{safe(url)}", ""))
 
 
-def _way(console: Console, plan: Plan, steps: list[Step]) -> None:
+def _way(paper: Paper, plan: Plan, steps: list[Step]) -> None:
     step = steps[0]
-    name = Text.assemble(
-        (safe(plan.name), "bold"), "  ", (step.from_[:12], "cyan"), " → ", (step.rung.to, "bold green")
-    )
-    put(console, name, label=Text("bump"))
-    put(console, Text(safe(", ".join(where(it.pin) for it in steps)), style="cyan"))
+    name = (safe(plan.name), "bold"), ("  ", "")
+    put(paper, *name, (step.from_[:12], "cyan"), (" → ", ""), (step.rung.to, "bold green"), label=("bump", ""))
+    put(paper, (safe(", ".join(where(it.pin) for it in steps)), "cyan"))
     if step.way is not Way.FORWARD:
-        put(console, Text(_WAYS[step.way], style="bold red"))
+        put(paper, (_WAYS[step.way], "bold red"))
     if plan.tags:
-        put(console, Text(safe(f"upstream's {', '.join(plan.tags[:_PLACES])}")))
-    _gains(console, steps)
+        put(paper, (safe(f"upstream's {', '.join(plan.tags[:_PLACES])}"), ""))
+    _gains(paper, steps)
     for number, said in enumerate(plan.why):
-        put(console, Text(safe(said), style="dim" if number else ""), label=Text("" if number else "why this"))
-    _brings(console, step)
-    _ladder(console, step)
-    _lacks(console, step)
+        put(paper, (safe(said), "dim" if number else ""), label=("" if number else "why this", ""))
+    _brings(paper, step)
+    _ladder(paper, step)
+    _lacks(paper, step)
     for number, said in enumerate(cautions(plan, steps)):
-        put(console, Text(safe(said), style="yellow"), label=Text("" if number else "caution", style="yellow"))
+        put(paper, (safe(said), "yellow"), label=("", "") if number else ("caution", "yellow"))
 
 
-def _gains(console: Console, steps: list[Step]) -> None:
+def _gains(paper: Paper, steps: list[Step]) -> None:
     """Show a few fixes with their receipts; of many, those worth a bump in a line each, and the rest by number."""
     every = gains(steps)
     if not every:
-        put(console, Text(no_gain(steps)), label=Text("gains"))
+        put(paper, (no_gain(steps), ""), label=("gains", ""))
         return
     is_few = len(every) <= _IN_FULL
     shown = every if is_few else tuple(it for it in every if it.is_worth)[:_IN_SHORT] or every[:_IN_SHORT]
     for number, gain in enumerate(shown):
-        mark, label = "• ", Text("" if number else "gains")
+        mark, label = "• ", ("" if number else "gains", "")
         title = safe(gain.fix.change.title, _TITLE if is_few else _SHORT_TITLE)
-        name = Text(f"{short(gain.fix)} “{title}”", style="bold" if is_few else "")
+        name = (f"{short(gain.fix)} “{title}”", "bold" if is_few else "")
         if is_few:
-            put(console, name, label=label, mark=mark)
-            _receipts(console, gain, steps)
+            put(paper, name, label=label, mark=mark)
+            _receipts(paper, gain, steps)
         else:
             place = f"  {safe(gain.verdict.where[0])}" if gain.verdict.where else ""
-            put(console, name.append(place, style="cyan"), label=label, mark=mark)
+            put(paper, name, (place, "cyan"), label=label, mark=mark)
     rest = [it for it in every if it not in shown]
     if rest:
         names = f"{', '.join(short(it.fix) for it in rest[:_IN_SHORT])}{' …' if len(rest) > _IN_SHORT else ''}"
         less = "" if any(it.is_worth for it in rest) else ", less sure"
-        put(console, Text(safe(f"and {len(rest)} more{less}: {names}"), style="dim"))
+        put(paper, (safe(f"and {len(rest)} more{less}: {names}"), "dim"))
 
 
-def _receipts(console: Console, gain: Gain, steps: list[Step]) -> None:
-    put(console, Text(safe(sure(gain)), style="dim"), deeper=2)
+def _receipts(paper: Paper, gain: Gain, steps: list[Step]) -> None:
+    put(paper, (safe(sure(gain)), "dim"), deeper=2)
     for variants, _, lines in places(steps, gain.fix.id):
         if lines:
             of = f"{variants}: " if variants else ""
             more = " …" if len(lines) > _PLACES else ""
-            put(console, Text(safe(f"{of}{', '.join(lines[:_PLACES])}{more}"), style="cyan"), deeper=2)
+            put(paper, (safe(f"{of}{', '.join(lines[:_PLACES])}{more}"), "cyan"), deeper=2)
 
 
-def _brings(console: Console, step: Step) -> None:
-    put(console, Text(cost(step)), label=Text("brings"))
-    put(console, Text(safe(version(step))))
+def _brings(paper: Paper, step: Step) -> None:
+    put(paper, (cost(step), ""), label=("brings", ""))
+    put(paper, (safe(version(step)), ""))
     for term in step.terms[:_TERMS]:
-        put(console, Text.assemble((safe(term.place), "cyan"), f": {safe(term.said)}"))
+        put(paper, (safe(term.place), "cyan"), (f": {safe(term.said)}", ""))
     if len(step.terms) > _TERMS:
-        put(console, Text(f"and {len(step.terms) - _TERMS} more changes of the build contract", style="dim"))
+        put(paper, (f"and {len(step.terms) - _TERMS} more changes of the build contract", "dim"))
     if not step.terms:
-        put(console, Text("build contract as before, no new environment variable"))
-    _landings(console, step)
+        put(paper, ("build contract as before, no new environment variable", ""))
+    _landings(paper, step)
 
 
-def _landings(console: Console, step: Step) -> None:
+def _landings(paper: Paper, step: Step) -> None:
     """Show what lands beside the fixes; where there is no room for all, what came to grief first."""
     others = [it for it in step.passed if it.later or not it.is_gained]
     if step.passed and not others:
-        put(console, Text("nothing lands but the fixes above"))
+        put(paper, ("nothing lands but the fixes above", ""))
     ranked = sorted(enumerate(others), key=lambda it: (not it[1].later, not it[1].is_fix, it[0]))[:_LANDINGS]
     for _, it in sorted(ranked, key=lambda it: it[0]):
         said = passed_words(it)
         tail = (f"  {safe(said)}" if said else "", "yellow" if it.later else "")
         number = f"#{it.change.pull_request}" if it.change.pull_request else it.change.landing[:12]
-        put(console, Text.assemble(f"{number} {safe(it.change.title, _TITLE)}", tail), mark="+ ")
+        put(paper, (f"{number} {safe(it.change.title, _TITLE)}", ""), tail, mark="+ ")
     if len(others) > _LANDINGS:
         more = f"and {counted(len(others) - _LANDINGS, 'more landing')}; --format markdown lists all"
-        put(console, Text(more, style="dim"))
+        put(paper, (more, "dim"))
 
 
-def _ladder(console: Console, step: Step) -> None:
+def _ladder(paper: Paper, step: Step) -> None:
     """Show the first steps, this plan and the last one."""
     others = [rung for rung in step.ladder if rung.to != step.rung.to]
     if not others:
@@ -249,28 +244,27 @@ def _ladder(console: Console, step: Step) -> None:
         is_this = rung.to == step.rung.to
         if is_this or rung.to in shown:
             said = f"{rung.to[:12]}  {counted(rung.commits, 'commit')}, {len(rung.fixes)} of {most} fixes"
-            line = Text(f"{said}{'  ← this plan' if is_this else ''}", style="" if is_this else "dim")
-            put(console, line, label=Text("ladder" if is_first else ""))
+            line = (f"{said}{'  ← this plan' if is_this else ''}", "" if is_this else "dim")
+            put(paper, line, label=("ladder" if is_first else "", ""))
             is_first = False
     if len(others) > len(shown):
-        put(console, Text(f"and {counted(len(others) - len(shown), 'step')} between", style="dim"))
+        put(paper, (f"and {counted(len(others) - len(shown), 'step')} between", "dim"))
 
 
-def _lacks(console: Console, step: Step) -> None:
+def _lacks(paper: Paper, step: Step) -> None:
     for number, gain in enumerate(step.lacks[:_LACKS]):
         title = safe(gain.fix.change.title, _SHORT_TITLE)
-        line = Text(f"{short(gain.fix)} “{title}” ({gain.fix.grade}; affected: {gain.verdict.answer})", style="dim")
-        put(console, line, label=Text("" if number else "lacks"))
+        line = (f"{short(gain.fix)} “{title}” ({gain.fix.grade}; affected: {gain.verdict.answer})", "dim")
+        put(paper, line, label=("" if number else "lacks", ""))
     if len(step.lacks) > _LACKS:
-        put(console, Text(f"and {len(step.lacks) - _LACKS} more", style="dim"))
+        put(paper, (f"and {len(step.lacks) - _LACKS} more", "dim"))
 
 
-def _stay(console: Console, it: Stay, label: str) -> None:
+def _stay(paper: Paper, it: Stay, label: str) -> None:
     style = "yellow" if it.stance in _LOUD else ""
-    line = Text.assemble((safe(where(it.pin)), "cyan"), " ", (safe(it.said), style))
-    put(console, line, label=Text(label))
+    put(paper, (safe(where(it.pin)), "cyan"), (" ", ""), (safe(it.said), style), label=(label, ""))
     for said in it.advice:
-        put(console, Text(safe(said), style="dim"), deeper=2)
+        put(paper, (safe(said), "dim"), deeper=2)
 
 
 def _for(variant: str) -> str:

@@ -1,34 +1,110 @@
-"""Put text into two columns of a terminal: labels left, words right, wrapped under themselves."""
+"""Put text into two columns of a terminal: labels left, words right, wrapped under themselves.
 
+Plain text goes through `textwrap`, which is at hand; `rich` is asked for colours, and where characters are not plainly
+one column wide. Lines break between words and never within one, so that ids and addresses can be copied.
+"""
+
+import re
+import textwrap
 from io import StringIO
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.text import Text
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+    from rich.text import Text
 
 _INDENT = 10
+NARROW = re.compile("[ -~\xa1-\xac\xae-\u02af\u2010-\u2027\u2190-\u21ff]*")
+"""Texts whose characters are all one column wide, as is known without asking: most of what is ever shown."""
+Piece = tuple[str, str]
+"""Words, and their style; without one they are as they are."""
 
 
-def paper(width: int, *, color: bool) -> tuple[Console, StringIO]:
-    """Return a console that writes to a text, whatever the terminal is, and that text."""
-    out = StringIO()
-    console = Console(
-        file=out,
-        width=width,
-        force_terminal=color,
-        color_system="standard" if color else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
+class Paper:
+    """Lines that are written one below the other, whatever the terminal is."""
+
+    def __init__(self, width: int, *, color: bool) -> None:
+        self.width = width
+        self._out = StringIO()
+        self._color = color
+        self._rich: Console | None = None
+
+    @property
+    def text(self) -> str:
+        """Return everything that was written."""
+        return self._out.getvalue()
+
+    def line(self, *pieces: Piece) -> None:
+        """Add a line as it is, however long."""
+        if self._color:
+            self._print(_text(pieces))
+        else:
+            self._out.write(_plain(pieces) + "\n")
+
+    def wrap(self, left: tuple[Piece, ...], pieces: tuple[Piece, ...]) -> None:
+        """Add pieces to the right of others, with as many lines as they need."""
+        indent = len(_plain(left))
+        for row in self._rows(pieces, self.width - indent):
+            if isinstance(row, str):
+                self.line(*left, (row, ""))
+            else:
+                self._print(_text(left).append_text(row))
+            left = ((" " * indent, ""),)
+
+    def _rows(self, pieces: tuple[Piece, ...], width: int) -> "Iterator[str | Text]":
+        """Yield lines that are so wide at most, unless one word is wider."""
+        plain = _plain(pieces)
+        if not NARROW.fullmatch(plain):
+            for row in _text(pieces).wrap(self._console(), width):
+                row.rstrip()
+                yield row if self._color else row.plain
+            return
+        styled, at = _text(pieces) if self._color else plain, 0
+        for part in _wrapped(plain, width):
+            at = plain.index(part, at)
+            yield styled[at : at + len(part)]
+            at += len(part)
+
+    def _print(self, text: "Text") -> None:
+        self._console().print(text, soft_wrap=True)
+
+    def _console(self) -> "Console":
+        from rich.console import Console  # noqa: PLC0415 - heavy, and seldom needed
+
+        if self._rich is None:
+            self._rich = Console(
+                file=self._out,
+                width=self.width,
+                height=25,  # else it asks the terminal for its own at each line
+                force_terminal=self._color,
+                color_system="standard" if self._color else None,
+                highlight=False,
+                markup=False,
+                emoji=False,
+            )
+        return self._rich
+
+
+def put(paper: Paper, *pieces: Piece, label: Piece = ("", ""), mark: str = "", deeper: int = 0) -> None:
+    """Write pieces in the right-hand column, wrapped under themselves; `label` stands left of them, `mark` before."""
+    text, style = label
+    paper.wrap(((text.ljust(_INDENT + deeper), style), (mark, "green")), pieces)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    wrapped = textwrap.wrap(
+        text, width, break_long_words=False, break_on_hyphens=False, expand_tabs=False, replace_whitespace=False
     )
-    return console, out
+    return wrapped or [""]
 
 
-def put(console: Console, text: Text, *, label: Text | None = None, mark: str = "", deeper: int = 0) -> None:
-    """Print text in the right-hand column, wrapped under itself; `label` stands left of it, `mark` before it."""
-    indent = _INDENT + deeper + len(mark)
-    text.end = ""
-    for number, part in enumerate(text.wrap(console, console.width - indent)):
-        part.rstrip()
-        first = Text((label.plain if label else "").ljust(_INDENT + deeper), style=label.style if label else "")
-        left = Text.assemble(first, (mark, "green")) if number == 0 else Text(" " * indent)
-        console.print(Text.assemble(left, part), soft_wrap=True)
+def _plain(pieces: tuple[Piece, ...]) -> str:
+    return "".join(text for text, _ in pieces)
+
+
+def _text(pieces: tuple[Piece, ...]) -> "Text":
+    from rich.text import Text  # noqa: PLC0415 - heavy, and seldom needed
+
+    return Text.assemble(*pieces, end="")

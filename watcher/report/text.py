@@ -13,8 +13,8 @@ def safe(text: str, longest: int = _LONGEST) -> str:
     Terminal escapes, and marks that reorder or hide text, would let a commit message draw over our own words.
     """
     cut = text[: longest * 4]
-    shown = "".join(" " if char in "\t\r\n" else char for char in cut if char in "\t\r\n" or _is_visible(char))
-    squeezed = re.sub(r" {2,}", " ", shown).strip()
+    shown = cut if cut.isprintable() else "".join(map(_shown, cut))
+    squeezed = (re.sub(r" {2,}", " ", shown) if "  " in shown else shown).strip()
     return squeezed if len(squeezed) <= longest else f"{squeezed[: longest - 1]}…"
 
 
@@ -27,5 +27,8 @@ def linked(said: str, urls: Mapping[str, str]) -> list[tuple[str, str | None]]:
     return [(piece, urls.get(piece)) for piece in pieces if piece]
 
 
-def _is_visible(char: str) -> bool:
-    return unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+def _shown(char: str) -> str:
+    """Return what is shown for a character that may be none to print."""
+    if char in "\t\r\n":
+        return " "
+    return "" if unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} else char
