@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import concerns, findings, times
 from watcher.errors import UsageError
-from watcher.findings import acknowledge, dismiss, dismissed, reconcile, reopen, snooze
+from watcher.findings import acknowledge, changed, dismiss, dismissed, reconcile, reopen, snooze
 from watcher.model import Concern, Event, EventKind, Finding, Kind, Severity, State, oid
 
 MONDAY = datetime(2026, 8, 17, 9, tzinfo=UTC)
@@ -357,3 +357,12 @@ def test_order_does_not_matter(known, seen, now):
     one, _ = reconcile(known, loudest, unknown=ALL_SEEN, now=now, is_first=lambda _: False)
     other, _ = reconcile(known[::-1], loudest[::-1], unknown=ALL_SEEN, now=now, is_first=lambda _: False)
     assert sorted(one, key=lambda it: it.key) == sorted(other, key=lambda it: it.key)
+
+
+@given(st.lists(findings(), unique_by=lambda it: it.key), st.data())
+def test_what_changed(known, data):
+    """Is what is new, and what is otherwise than it was."""
+    quiet = [it for it in known if data.draw(st.booleans())]
+    noted = [replace(it, note=f"{it.note}!") for it in known if it not in quiet]
+    assert tuple(noted) == changed(known, [*quiet, *noted])
+    assert tuple(quiet) == changed(noted, [*quiet, *noted])

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 
-from watcher.assess import LOST
-from watcher.conclude import Dependency
-from watcher.conclusion import Conclusion
+from watcher.conclusion import Conclusion, Dependency
 from watcher.config import Settings
 from watcher.downstreams import Found
 from watcher.due import observable
@@ -33,8 +32,9 @@ from watcher.model import (
     State,
     is_oid,
 )
-from watcher.pins.refkind import bare_ref
+from watcher.refkind import bare_ref
 from watcher.upstreams import Looked
+from watcher.web import PagesOf
 
 
 def dependencies(settings: Settings, pins: Iterable[Pin]) -> tuple[Dependency, ...]:
@@ -86,24 +86,22 @@ def concerns(
     """Return everything that this pass found wrong, in the severities of the configuration."""
     pins = {pin.id: pin for pin in found.pins}
     fixes = _all_fixes(looked)
+    shown = cache(settings.pages)  # thousands of concerns are about few repositories
     raised = [
         *(concern for pin in found.pins for concern in _of_unjudged(pin, looked)),
         *(concern for it in looked.conclusions.values() for concern in it.concerns),
-        *(concern for drift in drifted for concern in offers.of_drift(drift, pins, fixes, settings.pages)),
+        *(concern for drift in drifted for concern in offers.of_drift(drift, pins, fixes, shown)),
         *(concern for upstream, had in patience.items() for concern in _of_failure(settings, upstream, had, now)),
     ]
-    located = _located(settings, found, drifted, looked)
-    return tuple(
-        replace(located(concern), severity=settings.severity(concern.kind, concern.severity)) for concern in raised
-    )
+    return tuple(map(_located(settings, found, drifted, looked, shown), raised))
 
 
 def _located(
-    settings: Settings, found: Found, drifted: Iterable[Drift], looked: Looked
+    settings: Settings, found: Found, drifted: Iterable[Drift], looked: Looked, shown: PagesOf
 ) -> Callable[[Concern], Concern]:
-    """Return how to say of a concern what it is about, where that stands, and where a browser shows it."""
+    """Return how to say of a concern how severe it is, what it is about, where that stands, and on which pages."""
     pins = {pin.id: pin for pin in found.pins}
-    places = {pin.id: _place(settings, pin, reading, found) for reading in found.readings for pin in reading.pins}
+    places = {pin.id: _place(shown, pin, reading, found) for reading in found.readings for pin in reading.pins}
     members = {f"{Kind.VARIANT_DRIFT}:{drift.name}": drift.pins for drift in drifted}
     of_upstream: dict[str | None, list[Pin]] = {}
     for pin in found.pins:
@@ -114,33 +112,34 @@ def _located(
         meant = [pins[name] for name in mine] or of_upstream.get(concern.upstream, [])
         return replace(
             concern,
+            severity=settings.severity(concern.kind, concern.severity),
             dependency=meant[0].name if meant else (concern.upstream or "").rsplit("/", 1)[-1],
             places=tuple(places[pin.id] for pin in meant),
-            compare=_compare(settings, pins[concern.pin], concern.target, looked)
+            compare=_compare(shown, pins[concern.pin], concern.target, looked)
             if concern.pin and concern.target
             else None,
-            lines=_lines(settings, pins[concern.pin], concern, looked) if concern.pin else (),
+            lines=_lines(shown, pins[concern.pin], concern, looked) if concern.pin else (),
         )
 
     return located
 
 
-def _lines(settings: Settings, pin: Pin, concern: Concern, looked: Looked) -> tuple[Place, ...]:
+def _lines(shown: PagesOf, pin: Pin, concern: Concern, looked: Looked) -> tuple[Place, ...]:
     """Return lines of what is pinned, and where their blame is shown."""
-    commit, shown = _commit(pin, looked), settings.pages(pin.upstream)
-    return tuple(replace(it, url=shown.blame(commit, it.text) if commit else None) for it in concern.lines)
+    commit, pages = _commit(pin, looked), shown(pin.upstream)
+    return tuple(replace(it, url=pages.blame(commit, it.text) if commit else None) for it in concern.lines)
 
 
-def _place(settings: Settings, pin: Pin, reading: Reading, found: Found) -> Place:
+def _place(shown: PagesOf, pin: Pin, reading: Reading, found: Found) -> Place:
     owner = f"{pin.downstream} " if len(found.readings) > 1 else ""
     at = reading.commit
-    url = settings.pages(reading.address).file(at, reading.prefix + pin.file, pin.line) if at else None
+    url = shown(reading.address).file(at, reading.prefix + pin.file, pin.line) if at else None
     return Place(text=f"{owner}{pin.place}", variant=pin.variant, url=url)
 
 
-def _compare(settings: Settings, pin: Pin, target: Oid, looked: Looked) -> str | None:
+def _compare(shown: PagesOf, pin: Pin, target: Oid, looked: Looked) -> str | None:
     commit = _commit(pin, looked)
-    return settings.pages(pin.upstream).compare(commit, target) if commit else None
+    return shown(pin.upstream).compare(commit, target) if commit else None
 
 
 def reasons(
@@ -175,6 +174,8 @@ def reasons(
 
 def _is_about_lost(concern: Concern, conclusion: Conclusion) -> bool:
     """Answer whether nothing is said of fixes any more only because a pin was lost."""
+    from watcher.assess import LOST  # noqa: PLC0415 - the judges are large, and most passes judge nothing anew
+
     match concern.kind:
         case Kind.FIX_AVAILABLE:
             said = conclusion.reachability.get(concern.pin or "")

@@ -1,11 +1,10 @@
 """Draw from the judgements of one upstream what is to be told of it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import islice
 
 from watcher.assess import Assessment
-from watcher.conclusion import Conclusion, Sighting
+from watcher.conclusion import Conclusion, Dependency, Sighting
 from watcher.judge import concerns as wrong
 from watcher.judge import drift as drifting
 from watcher.judge import offers
@@ -26,22 +25,6 @@ _HELD = frozenset(
 """Where branches and tags alone tell the class: proposals, and what a server hands out, change without them."""
 _MOST_HOLDERS = 50
 """How many refs the ledger keeps for one commit at one look; the branches that upstream publishes come first."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dependency:
-    """A dependency that is pinned for two variants or more."""
-
-    name: str
-    variants: Mapping[str, Pin]
-    policy: str
-    """What its variants have to agree on."""
-
-    @property
-    def upstream(self) -> str | None:
-        """Return where all variants come from; None where they come from several places."""
-        upstreams = {pin.upstream for pin in self.variants.values()}
-        return upstreams.pop() if len(upstreams) == 1 else None
 
 
 def conclude(

@@ -15,13 +15,34 @@ from watcher.model import (
     Hosted,
     Move,
     Oid,
+    Pin,
     Reachability,
     Ref,
     Repair,
+    Same,
     Suggestion,
     Unobserved,
 )
 from watcher.store import Kept
+
+Said = Advertisement | Same | Unobserved
+"""What a server answered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependency:
+    """A dependency that is pinned for two variants or more."""
+
+    name: str
+    variants: Mapping[str, Pin]
+    policy: str
+    """What its variants have to agree on."""
+
+    @property
+    def upstream(self) -> str | None:
+        """Return where all variants come from; None where they come from several places."""
+        upstreams = {pin.upstream for pin in self.variants.values()}
+        return upstreams.pop() if len(upstreams) == 1 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,7 +53,7 @@ def check(
             reason=reasons(looked, store.moved_pins(now - LATELY), findings.dismissed(known)),
             now=now,
         )
-        store.commit_pass(after, events, (), now)
+        store.commit_pass(findings.changed(known, after), events, (), now)
         owe(store, settings, events, now)
         told = outcome(found, looked, drifted, after, events, now=now, is_first=bool(first))
         standing(store, settings, found, looked, told)

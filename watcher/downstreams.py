@@ -1,4 +1,7 @@
-"""Find the pins of every downstream, in a checkout or in a repository at a branch."""
+"""Find the pins of every downstream, in a checkout or in a repository at a branch.
+
+What reads manifests is imported where there is something to read.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,22 +9,23 @@ from datetime import datetime
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from watcher import pins as formats
 from watcher.address import normalise
 from watcher.config import OWN, Downstream, Settings, is_match
 from watcher.errors import GitError
 from watcher.model import Advertisement, Commit, Moved, Oid, Pin, Reading, RefKind, Unobserved
-from watcher.pins.checkout import Checkout, decoded, read
-from watcher.pins.gitmodules import folder_of
-from watcher.pins.patterns import Pattern, claims
-from watcher.pins.refkind import ref_kind
+from watcher.naming import identify
 from watcher.progress import Progress, quiet
+from watcher.refkind import ref_kind
 from watcher.upstream.git import head, origin, tracked
 from watcher.upstream.mirror import Mirror
 from watcher.upstream.repository import Repository
 from watcher.upstreams import advertisements, mirror_folder
 from watcher.web import PagesOf
+
+if TYPE_CHECKING:
+    from watcher.pins import Checkout, Pattern
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +58,7 @@ class Found:
 class Files:
     """The files of one downstream as they are now."""
 
-    checkout: Checkout
+    checkout: "Checkout"
     commit: Oid | None = None
     """The commit that they are of; of a folder, the one that is checked out. None without a repository."""
     prefix: str = ""
@@ -116,10 +120,12 @@ def discover(
 
 def scan(folder: Path) -> tuple[tuple[Pin, ...], tuple[str, ...], Mapping[str, int]]:
     """Return the pins of a folder, a warning for each file that is broken, and why how many others were skipped."""
+    from watcher import pins as formats  # noqa: PLC0415 - the readers are large, and most passes read nothing
+
     checkout = local(folder)
     found = formats.discover(checkout)
     warnings = tuple(str(warning) for warning in found.warnings)
-    return tuple(formats.identify(found.pins, "")), warnings, checkout.skipped
+    return tuple(identify(found.pins, "")), warnings, checkout.skipped
 
 
 def files_of(settings: Settings, downstream: Downstream) -> Files | Unobserved:
@@ -129,8 +135,12 @@ def files_of(settings: Settings, downstream: Downstream) -> Files | Unobserved:
     return _files(downstream, settings, seen, patterns(settings))
 
 
-def patterns(settings: Settings) -> tuple[Pattern, ...]:
+def patterns(settings: Settings) -> "tuple[Pattern, ...]":
     """Return the patterns of the configuration, one for each glob of files."""
+    if not settings.patterns:
+        return ()
+    from watcher.pins import Pattern  # noqa: PLC0415 - the readers are large, and most passes read nothing
+
     return tuple(
         Pattern(files=files, regex=it.regex, upstream=it.upstream, variant=it.variant)
         for it in settings.patterns
@@ -138,15 +148,20 @@ def patterns(settings: Settings) -> tuple[Pattern, ...]:
     )
 
 
-def local(folder: Path, extra: Sequence[Pattern] = ()) -> Checkout:
+def local(folder: Path, extra: "Sequence[Pattern]" = ()) -> "Checkout":
     """Read what git tracks in a checkout, or all files of a folder that is none; raise GitError where git cannot."""
+    from watcher.pins import read  # noqa: PLC0415 - the readers are large, and most passes read nothing
+
     listed = tracked(folder)
     names, gitlinks = listed or (None, {})
     checkout = read(folder, names, gitlinks, claims=_claims(extra))
     return replace(checkout, origin=origin(folder))
 
 
-def _claims(extra: Sequence[Pattern]) -> Callable[[str], bool]:
+def _claims(extra: "Sequence[Pattern]") -> Callable[[str], bool]:
+    from watcher import pins as formats  # noqa: PLC0415 - the readers are large, and most passes read nothing
+    from watcher.pins.patterns import claims  # noqa: PLC0415 - likewise
+
     is_matched = claims(extra)
     return lambda path: formats.is_claimed(path) or is_matched(path)
 
@@ -155,7 +170,7 @@ def _files(
     downstream: Downstream,
     settings: Settings,
     seen: Mapping[str, Advertisement | Unobserved],
-    extra: Sequence[Pattern],
+    extra: "Sequence[Pattern]",
 ) -> Files | Unobserved:
     """Read the files of one downstream."""
     if downstream.path is not None:
@@ -175,7 +190,7 @@ def _files(
         return Unobserved(upstream=repository, reason=str(error))
 
 
-def _local(folder: Path, extra: Sequence[Pattern]) -> Files:
+def _local(folder: Path, extra: "Sequence[Pattern]") -> Files:
     checkout, at = local(folder, extra), head(folder)
     if at is None:
         return Files(checkout=checkout)
@@ -222,9 +237,11 @@ def _remote(
     repository: str,
     settings: Settings,
     advertisement: Advertisement,
-    extra: Sequence[Pattern],
+    extra: "Sequence[Pattern]",
 ) -> Files | Unobserved:
     """Read a downstream's manifests at its branch, from its mirror."""
+    from watcher.pins.checkout import Checkout, decoded  # noqa: PLC0415 - the readers are large, and most passes read nothing
+
     branch, tip = _branch(downstream, advertisement), _tip(downstream, advertisement)
     if tip is None:
         return Unobserved(upstream=repository, reason=f"it has no branch {downstream.branch or 'that HEAD names'}")
@@ -245,7 +262,7 @@ def _remote(
     return Files(checkout=checkout, commit=tip, history=mirror)
 
 
-def _is_asked_for(path: str, downstream: Downstream, extra: Sequence[Pattern]) -> bool:
+def _is_asked_for(path: str, downstream: Downstream, extra: "Sequence[Pattern]") -> bool:
     """Answer whether a file is worth bringing: a manifest, or something that a manifest may refer to.
 
     Program sources are most of a repository and are referred to by nothing: where manifests are named, they stay away.
@@ -255,8 +272,10 @@ def _is_asked_for(path: str, downstream: Downstream, extra: Sequence[Pattern]) -
     return _claims(extra)(path) or downstream.manifest(path) is not None
 
 
-def _reading(downstream: Downstream, read_now: Files, extra: Sequence[Pattern]) -> Reading:
+def _reading(downstream: Downstream, read_now: Files, extra: "Sequence[Pattern]") -> Reading:
     """Return a downstream's pins in the manifests that the configuration wants, for the variants that it says."""
+    from watcher import pins as formats  # noqa: PLC0415 - the readers are large, and most passes read nothing
+
     checkout = read_now.checkout
     manifest = {path: downstream.manifest(path) for path in checkout.texts}
 
@@ -276,7 +295,7 @@ def _reading(downstream: Downstream, read_now: Files, extra: Sequence[Pattern]) 
     ]
     return Reading(
         name=downstream.name,
-        pins=tuple(formats.identify(found.pins, downstream.name)),
+        pins=tuple(identify(found.pins, downstream.name)),
         warnings=(*absent, *(f"{downstream.name}: {warning}" for warning in found.warnings)),
         commit=read_now.commit,
         address=normalise(checkout.origin or ""),
@@ -349,6 +368,9 @@ def _relinks(
     pin: Pin, now_there: Pin | None, prefix: str, history: Mirror, between: tuple[Oid, Oid]
 ) -> list[tuple[Commit, bool]]:
     """Return what changed a submodule, newest first, each with whether it is then at what it is at now."""
+    from watcher.pins.checkout import decoded  # noqa: PLC0415 - the readers are large, and most passes read nothing
+    from watcher.pins.gitmodules import folder_of  # noqa: PLC0415 - likewise
+
     older, newer = between
     linked = now_there if now_there and now_there.where == "gitlink" else None
     shown, at = (linked, newer) if linked else (pin, older)
@@ -373,4 +395,4 @@ def _own(settings: Settings) -> Iterable[Pin]:
         )
         for it in settings.pins
     ]
-    return formats.identify(pins, OWN)
+    return identify(pins, OWN)

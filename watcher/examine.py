@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx
 
 from watcher.assess import Assessment, assess
-from watcher.conclude import Dependency, conclude, sighting
-from watcher.conclusion import Conclusion, Report
+from watcher.conclude import conclude, sighting
+from watcher.conclusion import Conclusion, Dependency, Report, Said
 from watcher.errors import GitError
 from watcher.judge.concerns import is_withheld
 from watcher.judge.shipped import Scope
@@ -23,8 +23,6 @@ from watcher.upstream.refs import Manner, poll, pull_refs, trust
 
 _TRIES = 2
 """How often an upstream is asked again that moved on while we looked."""
-Said = Advertisement | Same | Unobserved
-"""What a server answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,12 @@ def reconcile(
     return tuple(finding for finding, _ in steps), tuple(events)
 
 
+def changed(known: Iterable[Finding], after: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return those findings after a pass that are new, or otherwise than they were known: what is to be written."""
+    before = {finding.key: finding for finding in known}
+    return tuple(finding for finding in after if finding != before.get(finding.key))
+
+
 def acknowledge(finding: Finding, now: datetime, note: str = "", by: str = "") -> tuple[Finding, Event]:
     """Take note of a finding: it no longer counts, until it is over or grows more severe."""
     _refuse_resolved(finding, "acknowledge")

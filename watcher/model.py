@@ -559,7 +559,10 @@ class Severity(StrEnum):
     @property
     def rank(self) -> int:
         """Return 0 for low … 3 for critical."""
-        return list(Severity).index(self)
+        return _RANKS[self]
+
+
+_RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 class Kind(StrEnum):

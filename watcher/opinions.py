@@ -8,16 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TypeVar
-
-import httpx
+from typing import TYPE_CHECKING, TypeVar
 
 from watcher.address import normalise, one_spelling
 from watcher.config import ForgePlace, Settings
 from watcher.errors import ConfigError, ForgeError
 from watcher.facts import DISCUSSED, from_discussed
-from watcher.forges import Budget, Forge, PullRequest, forge_at
-from watcher.judge.concerns import replaced_key
 from watcher.model import (
     Change,
     Discussion,
@@ -29,9 +25,14 @@ from watcher.model import (
     State,
     Unobserved,
 )
-from watcher.observation import Observation
 from watcher.report.text import safe
 from watcher.store import Kept, Store
+
+if TYPE_CHECKING:
+    import httpx
+
+    from watcher.forges import Budget, Forge, PullRequest
+    from watcher.observation import Observation
 
 _Told = TypeVar("_Told")
 NONE = Discussion(number=0)
@@ -48,8 +49,8 @@ _OF_ALL = frozenset({"busy", "limited", "unauthorised"})
 class Asking:
     """What all questions of one pass share."""
 
-    http: httpx.Client
-    budget: Budget
+    http: "httpx.Client"
+    budget: "Budget"
     now: datetime
     silent: dict[str, str] = field(default_factory=dict)
     """Host → why it is left alone for the rest of the pass: a forge that hangs must not hold up every upstream."""
@@ -96,7 +97,7 @@ class Opinion:
     """What one upstream's forge says, in one pass."""
 
     before: Background
-    forge: Forge | None = None
+    forge: "Forge | None" = None
     """None where there is none, or no token for it."""
     silent: dict[str, str] = field(default_factory=dict)
     """`Asking.silent`."""
@@ -123,7 +124,7 @@ class Opinion:
             self.trouble = self.silent.get(self.before.place.host, "")
             self.hosted = self._asked(partial(self._hosted, self.before.place))
 
-    def told_of(self, seen: Observation) -> Observation:
+    def told_of(self, seen: "Observation") -> "Observation":
         """Return what was seen, with what the forge says of the repository, now or when it last answered."""
         hosted = self.hosted or self.before.identity.hosted
         known = self.before.identity.id_at(hosted.api) if hosted else None
@@ -161,7 +162,7 @@ class Opinion:
         told = f"the forge says that it was {event.kind}{by} on {event.at:%Y-%m-%d %H:%M} UTC"
         return replace(said, detail=f"{said.detail}; {told}")
 
-    def _asked(self, question: Callable[[Forge], _Told]) -> _Told | None:
+    def _asked(self, question: "Callable[[Forge], _Told]") -> _Told | None:
         """Return an answer; None where there is nobody to ask, or once there was trouble."""
         if self.forge is None or self.trouble:
             return None
@@ -171,7 +172,7 @@ class Opinion:
             self.trouble = safe(str(error))
             return None
 
-    def _hosted(self, place: ForgePlace, forge: Forge) -> Hosted | None:
+    def _hosted(self, place: ForgePlace, forge: "Forge") -> Hosted | None:
         """Return what the forge says of the repository; None where it knows none, which is an answer as well."""
         try:
             facts = forge.repository()
@@ -220,6 +221,8 @@ def background(
     place = settings.forge(upstream)
     if asking is None or place is None or place.token is None:
         return alone
+    from watcher.forges import forge_at  # noqa: PLC0415 - large, and needed only where a forge is asked
+
     forge = forge_at(upstream, place, asking.http, budget=asking.budget, now=asking.now)
     if forge is None:
         return alone
@@ -231,6 +234,8 @@ def opinion(before: Background, asking: Asking | None) -> Opinion:
     """Return how to ask the forge of an upstream."""
     if asking is None or before.place is None:
         return Opinion(before=before)
+    from watcher.forges import forge_at  # noqa: PLC0415 - large, and needed only where a forge is asked
+
     reply = OneReply(address=before.address, kept=before.kept)
     forge = forge_at(before.upstream, before.place, asking.http, budget=asking.budget, now=asking.now, memory=reply)
     return Opinion(before=before, forge=forge, silent=asking.silent, reply=reply)
@@ -240,6 +245,8 @@ def accepted_id(store: Store, upstream: str, identity: Identity) -> str | None:
     """Return the id under which a forge knows another repository, where somebody acknowledged that."""
     if identity.hosted is None or identity.hosted.id == identity.id:
         return None
+    from watcher.judge.concerns import replaced_key  # noqa: PLC0415 - the judges are needed only for what changed
+
     finding = store.finding(replaced_key(upstream, identity.hosted))
     return identity.hosted.id if finding and finding.state is State.ACKNOWLEDGED else None
 
@@ -251,12 +258,12 @@ def _address(upstream: str, path: str) -> str:
     return address if address is not None and address == safe(address) else upstream
 
 
-def _discussion(forge: Forge, landing: Oid) -> Discussion:
+def _discussion(forge: "Forge", landing: Oid) -> Discussion:
     pull = forge.pull_of(landing)
     return NONE if pull is None else _of_pull(forge, pull)
 
 
-def _of_pull(forge: Forge, pull: PullRequest) -> Discussion:
+def _of_pull(forge: "Forge", pull: "PullRequest") -> Discussion:
     issues = forge.linked_issues(pull)
     return Discussion(number=pull.number, labels=pull.labels, issue_labels=_labels(it.labels for it in issues))
 

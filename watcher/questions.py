@@ -17,7 +17,7 @@ from watcher.assess import Assessment, assess
 from watcher.errors import GitError, UnobservedError, UsageError
 from watcher.model import Advertisement, Commit, Oid, Pin, Unobserved
 from watcher.observe import Memory, observe
-from watcher.pins.refkind import ref_kind
+from watcher.refkind import ref_kind
 from watcher.report.explain import Argument, render
 from watcher.upstream.mirror import Mirror, folder_name
 from watcher.upstream.refs import Manner, poll

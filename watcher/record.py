@@ -14,7 +14,7 @@ from watcher.judge.drift import groups
 from watcher.model import Pass, Patience
 from watcher.report.json import drift_document, upstream_documents
 from watcher.store import Look, Store
-from watcher.upstreams import Looked
+from watcher.upstreams import Looked, forge_look
 
 
 def remember(store: Store, settings: Settings, found: Found, looked: Looked, now: datetime) -> dict[str, Patience]:
@@ -25,6 +25,8 @@ def remember(store: Store, settings: Settings, found: Found, looked: Looked, now
     store.record_readings((it for it in found.readings if it.name in found.fresh), now)
     store.forget_readings({*found.downstreams, *found.unread})
     store.record_looks(_looks(settings, found, looked, store.looks(), now))
+    store.record_looks({forge_look(name): Look(at=now) for name in looked.hosted})
+    store.record_snapshots({name: it.advertisement for name, it in looked.sightings.items()}, now)
     for upstream, sighting in looked.sightings.items():
         _remember(store, upstream, sighting, now)
         concluded = looked.conclusions[upstream]
@@ -78,7 +80,6 @@ def standing(store: Store, settings: Settings, found: Found, looked: Looked, tol
 
 
 def _remember(store: Store, upstream: str, sighting: Sighting, now: datetime) -> None:
-    store.record_snapshot(upstream, sighting.advertisement, now)
     store.record_moves(upstream, sighting.moves)
     for commit, refs in sighting.holders.items():
         store.record_holdings(upstream, commit, refs, now)

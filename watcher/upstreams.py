@@ -8,22 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from watcher import findings
-from watcher.assess import Assessment
-from watcher.conclude import Dependency
-from watcher.conclusion import Conclusion, Report, Sighting, conclusion_of
+from watcher.conclusion import Conclusion, Dependency, Report, Said, Sighting, conclusion_of
 from watcher.config import Settings
-from watcher.examine import Said, Task, examine
 from watcher.facts import DISCUSSED, VERSION, from_fact
-from watcher.forges import Budget, connect
-from watcher.judge.shipped import Scope
 from watcher.model import Advertisement, Handshake, Hosted, Identity, Pin, RefKind, Same, Unobserved
-from watcher.observe import Memory
 from watcher.opinions import Asking, accepted_id, background
 from watcher.progress import Progress, quiet
 from watcher.store import Kept, Store
@@ -31,8 +25,16 @@ from watcher.upstream.mirror import folder_name
 from watcher.upstream.refs import Manner
 from watcher.workers import AT_ONCE, Poll, news_here, workers
 
+if TYPE_CHECKING:
+    from watcher.assess import Assessment
+    from watcher.examine import Task
+    from watcher.observe import Memory
+
 _REQUESTS = 400
 """How many requests one pass may send to forges."""
+_SELDOM = timedelta(hours=1)
+"""How long a forge is not asked about an upstream whose refs are as before: it could only tell that it was renamed,
+archived or hidden, and an hour later will do."""
 _Made = TypeVar("_Made")
 
 
@@ -61,7 +63,7 @@ class Looked:
 class Examined:
     """Everything that was judged of each upstream that could be observed, for those who ask for the whole argument."""
 
-    assessments: Mapping[str, Assessment]
+    assessments: "Mapping[str, Assessment]"
     unobserved: Mapping[str, Unobserved]
 
 
@@ -91,6 +93,9 @@ def examined(
     settings: Settings, store: Store, pins: Iterable[Pin], *, now: datetime, progress: Progress = quiet
 ) -> Examined:
     """Judge every upstream of pins anew, and return all of it; nothing is recorded."""
+    from watcher.assess import Assessment  # noqa: PLC0415 - the judges are large, and most passes judge nothing anew
+    from watcher.examine import examine  # noqa: PLC0415 - likewise
+
     with _asking(settings, now) as asking:
         plan = _Plan(settings, store, pins, (), asking, now)
         said = _changes(settings, plan.pins, plan.handshakes, progress, news_here)
@@ -113,6 +118,11 @@ def advertisements(
     return {
         upstream: replace(before[upstream], pulls=()) if isinstance(it, Same) else it for upstream, it in seen.items()
     }
+
+
+def forge_look(upstream: str) -> str:
+    """Return under which subject the store remembers when a forge last told of an upstream."""
+    return f"forge {upstream}"
 
 
 def mirror_folder(settings: Settings, upstream: str) -> Path:
@@ -147,19 +157,23 @@ class _Plan:
         self._dismissed = findings.dismissed(store.dismissed())
         self._version = version("watcher")
         self.handshakes = store.handshakes()
+        self._identities = store.identities()
+        self._looks = {} if asking is None else store.looks()
 
     def settled(self, upstream: str) -> Conclusion | None:
         """Return what followed last time from the same pins and settings, where nobody else has to be asked."""
-        is_asked = self._asking is not None and self._place(upstream) is not None
-        last = None if is_asked else self._last(upstream, self._store.identity(upstream))
+        last = None if self._is_to_be_asked(upstream) else self._last(upstream)
         return last if last and last.is_settled else None
 
-    def task(self, upstream: str) -> Task:
+    def task(self, upstream: str) -> "Task":
         """Return what is to be done about an upstream."""
+        from watcher.examine import Task  # noqa: PLC0415 - the judges are large, and most passes judge nothing anew
+        from watcher.judge.shipped import Scope  # noqa: PLC0415 - likewise
+
         watched = self._settings.upstream(upstream)
-        identity = self._store.identity(upstream)
+        identity = self._identity(upstream)
         repairs = self._store.facts(upstream, "repair", VERSION)
-        last = self._last(upstream, identity)
+        last = self._last(upstream)
         return Task(
             upstream=upstream,
             url=self._settings.address(upstream),
@@ -199,16 +213,27 @@ class _Plan:
 
     def hosted(self, upstream: str) -> Hosted | None:
         """Return what the forge said last of a repository."""
-        return self._store.identity(upstream).hosted
+        return self._identity(upstream).hosted
+
+    def _identity(self, upstream: str) -> Identity:
+        return self._identities.get(upstream) or Identity()
+
+    def _is_to_be_asked(self, upstream: str) -> bool:
+        """Answer whether a forge is asked about an upstream, and was not lately."""
+        if self._asking is None or self._place(upstream) is None:
+            return False
+        last = self._looks.get(forge_look(upstream))
+        return last is None or not timedelta() <= self._now - last.at < _SELDOM
 
     def _place(self, upstream: str) -> str | None:
         """Return which forge is asked about an upstream: only with a token."""
         place = self._settings.forge(upstream)
         return place.api if place is not None and place.token is not None else None
 
-    def _last(self, upstream: str, identity: Identity) -> Conclusion | None:
+    def _last(self, upstream: str) -> Conclusion | None:
         if not mirror_folder(self._settings, upstream).exists():
             return None  # Else the pinned commits would not be kept.
+        identity = self._identity(upstream)
         accepted = accepted_id(self._store, upstream, identity)
         text = self._store.conclusion(upstream, self.inputs(upstream, identity.hosted, accepted))
         try:
@@ -216,8 +241,10 @@ class _Plan:
         except ValueError:
             return None  # Written by another version: it is judged anew.
 
-    def _memory(self, upstream: str, identity: Identity) -> Memory:
+    def _memory(self, upstream: str, identity: Identity) -> "Memory":
         """Read what earlier passes saw."""
+        from watcher.observe import Memory  # noqa: PLC0415 - the judges are large, and most passes judge nothing anew
+
         return Memory(
             before=self._store.snapshot(upstream),
             moves=self._store.moves(upstream),
@@ -232,6 +259,8 @@ def _asking(settings: Settings, now: datetime) -> Iterator[Asking | None]:
     if not any(forge.token for forge in settings.forges.values()):
         yield None
         return
+    from watcher.forges import Budget, connect  # noqa: PLC0415 - large, and needed only where a forge is asked
+
     with connect() as http:
         yield Asking(http=http, budget=Budget(left=_REQUESTS), now=now)
 
@@ -256,9 +285,9 @@ def _changes(
 
 
 def _worked(
-    tasks: Mapping[str, Task],
+    tasks: "Mapping[str, Task]",
     said: Mapping[str, Said],
-    submit: Callable[[Task, Said], Future[_Made]],
+    submit: "Callable[[Task, Said], Future[_Made]]",
     progress: Progress,
 ) -> dict[str, _Made]:
     """Return what came of each task, several worked at a time."""

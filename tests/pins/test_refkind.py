@@ -3,7 +3,7 @@
 import pytest
 
 from watcher.model import RefKind
-from watcher.pins.refkind import bare_ref, ref_kind
+from watcher.refkind import bare_ref, ref_kind
 
 TAGS = (
     "v1.2.3 0.9.1 v4 core_v0.14.0 release-1.12.1 v1.5.0.post8 v2.29.3-1 v1.0.0-alpha.2 1.1.1w v1.2.3+cu128 refs/tags/x"

@@ -89,7 +89,7 @@ def test_exception_between_any_two_writes(tmp_path, before_and_after):
             assert after == told(store)
         if survived:
             break
-    assert [4] == survived, "findings, events, messages, the run: four writes to die at"
+    assert [5] == survived, "findings, events, messages, what those name, the run: five writes to die at"
 
 
 KILLED = """
@@ -105,7 +105,7 @@ def die(statement):
     if left < 0:
         os.kill(os.getpid(), signal.SIGKILL)
 with Store.open(Path(sys.argv[1])) as store:
-    store._db.conn.set_trace_callback(die)
+    store._db.set_trace_callback(die)
     run_pass(store, "b", "c", now=datetime.fromisoformat(sys.argv[3]))
 """
 

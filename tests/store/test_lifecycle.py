@@ -75,9 +75,9 @@ def test_unchanged_findings_cost_no_write(store):
     """A pass that changed nothing writes no row."""
     found, events = first_pass()
     store.commit_pass(found, events, [], NOW)
-    before = store._db.conn.total_changes
+    before = store._db.total_changes
     store.commit_pass(found, [], [], LATER)
-    assert before == store._db.conn.total_changes
+    assert before == store._db.total_changes
 
 
 def test_event_keeps_the_finding_of_its_time(store):
@@ -237,6 +237,34 @@ def test_due_in_order(store):
     store.postponed(first.id, "503", LATER)
     assert [] == [it.id for it in store.due(NOW)]
     assert [first.id, second.id] == [it.id for it in store.due(LATER)]
+
+
+def test_what_is_held_holds_up_its_finding_alone(store):
+    """Later news of the same finding waits behind it; that of another finding, and of another channel, does not."""
+
+    def news(about, finding, channel="slack", until=None):
+        payload = {"finding": finding} if finding else {"digest": about}
+        store.owe([Message(about=about, channel=channel, payload=payload, not_before=until)], NOW)
+
+    news("1", "a", until=LATER)
+    news("2", "a")
+    news("3", "b")
+    news("4", "a", channel="slack #b")
+    news("5", None, until=LATER)
+    news("6", None)
+    assert ["3 slack", "4 slack #b", "6 slack"] == [it.key for it in store.due(NOW)]
+    assert [f"{number} slack" for number in "12356"] == [it.key for it in store.due(LATER) if it.channel == "slack"]
+
+
+@pytest.mark.parametrize("key", ["one", "caf\udce9"])
+def test_what_was_owed_about_a_finding(store, key):
+    """Its own messages, and first looks that name it among others; for ever."""
+    store.owe([Message(about="first", channel="slack", payload={"baseline": ["other", key]})], NOW)
+    store.owe([Message(about="first", channel="mail", payload={"baseline": ["other"]})], NOW)
+    store.owe([Message(about="own", channel="slack", payload={"finding": key})], NOW)
+    store.delivered(store.about(key)[0].id, NOW)
+    assert ["first slack", "own slack"] == [it.key for it in store.about(key)]
+    assert ["first slack", "first mail"] == [it.key for it in store.about("other")]
 
 
 @pytest.mark.parametrize("act", [Store.delivered, lambda store, *it: store.given_up(it[0], "404", it[1])])

@@ -87,9 +87,9 @@ def test_standings(store):
 def test_a_standing_that_did_not_change_costs_no_write(store):
     """Thousands of quiet upstreams leave the disk alone."""
     store.record_standings({"upstream x": {"pins": []}}, NOW)
-    before = store._db.conn.total_changes
+    before = store._db.total_changes
     store.record_standings({"upstream x": {"pins": []}}, NOW + MINUTE)
-    assert before == store._db.conn.total_changes
+    assert before == store._db.total_changes
 
 
 # --- held and dropped messages -----------------------------------------------------------------------------------

@@ -32,9 +32,9 @@ def advertised(digest="1", pulls=(), **heads):
 
 def rows_written(store, act):
     """Return how many rows an act writes or deletes."""
-    before = store._db.conn.total_changes
+    before = store._db.total_changes
     act()
-    return store._db.conn.total_changes - before
+    return store._db.total_changes - before
 
 
 # --- snapshots -------------------------------------------------------------------------------------------------------
@@ -60,6 +60,22 @@ def test_snapshot_comes_back(store):
     )
     store.record_snapshot(ONE, seen, NOW)
     assert (seen, NOW, None) == (store.snapshot(ONE), store.last_seen(ONE), store.snapshot(OTHER))
+
+
+def test_snapshots_of_many_at_once(store):
+    """New ones, changed ones and those that are as before: each comes back as it was written last."""
+    refs = tuple(Ref(name=f"refs/heads/{name}", oid=A) for name in "abc")
+    before = {name: Advertisement(refs=refs, head=None, digest="1") for name in (ONE, OTHER)}
+    store.record_snapshots(before, NOW)
+    pulls = (Ref(name="refs/pull/1/head", oid=B),)
+    now = {
+        ONE: Advertisement(refs=(*refs[1:], Ref(name="refs/heads/d", oid=C)), head=None, digest="2", pulls=pulls),
+        OTHER: before[OTHER],
+        "https://third.example": Advertisement(refs=refs, head=None, digest="3", pulls=pulls),
+    }
+    store.record_snapshots(now, LATER)
+    assert now == {name: store.snapshot(name) for name in now}
+    assert {ONE: LATER, OTHER: NOW} == {name: store.activity()[name][0] for name in before}
 
 
 names = st.text(st.characters(exclude_categories=[], exclude_characters="\\\0"), min_size=1, max_size=6)
@@ -250,6 +266,17 @@ def test_identity_grows(store):
     store.record_identity(ONE, LAST, moved_to=OTHER)
     assert Identity(roots=frozenset({A, B}), aliases=frozenset({OTHER})) == store.identity(ONE)
     assert Identity() == store.identity(OTHER)
+
+
+def test_all_identities_at_once(store):
+    """Are those that are told one by one: of what git showed, of what a forge said, of both."""
+    store.record_identity(ONE, NOW, roots=[A], moved_to=OTHER)
+    store.record_hosted(ONE, SAID, is_same=True)
+    store.record_hosted(OTHER, SAID, is_same=False)
+    store.record_identity("https://third.example", NOW, roots=[B])
+    known = store.identities()
+    assert {ONE, OTHER, "https://third.example"} == set(known)
+    assert {name: store.identity(name) for name in known} == known
 
 
 SAID = Hosted(api="https://api.example.org", id="1", address=OTHER, is_archived=True, is_private=False)

@@ -69,6 +69,19 @@ def test_what_was_told_is_not_asked_again(asked):
     assert ("repos/acme/engine", [304]) == (asked.github.fake.asked[-1].place, asked.github.fake.statuses)
 
 
+def test_a_forge_is_asked_once_an_hour(asked):
+    """Where an upstream's refs are as before; once they are not, it is asked at once."""
+    landed(asked, ["bug"])
+    found = asked.look()
+    asked.github.fake.statuses.clear()
+    assert (found.findings, []) == (asked.look(hours=0.9).findings, asked.github.fake.statuses)
+    asked.look(hours=0.1)
+    assert [304] == asked.github.fake.statuses
+    asked.engine.draw("A---B---F---G   (main)", files=kit.FILES, messages=QUIET)
+    asked.look(hours=0.1)
+    assert [304, 304] == asked.github.fake.statuses[:2]
+
+
 def test_a_forge_that_refuses_changes_nothing_and_is_told(asked):
     """The pass goes on as without it, and says what could not be asked."""
     landed(asked, ["bug"])

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from tests.stories.world import HOST
+
 PROGRAM = """
 import json, sys
 from watcher.cli import app
@@ -56,12 +58,26 @@ def test_help_is_words_alone(imported):
     assert not found & (SERVING | MANY | LOOKING | (WRITING - {"markdown_it"}))
 
 
+READING = {"packaging", "tree_sitter"}
+JUDGING = {"assess", "asking", "bumping", "conclude", "examine", "forges", "materials", "observe", "pins"}
+ELSEWHERE = {"digesting", "metrics", "proposing", "rescuing", "service", "serving", "tracing"}
+
+
 def test_a_check_of_nothing_new_needs_no_more_than_a_look(world, imported):
-    """One upstream that did not change: nothing that serves, sends, writes mail or edits is there."""
+    """Nothing changed upstream or downstream: nothing that reads manifests, judges, serves, sends or edits is there."""
     oids = world.engine.draw("A---B   (main)")
-    world.pin(cuda=oids["A"])
+    world.config["pins"] = [{"upstream": f"{HOST}acme/engine", "ref": oids["A"], "variant": "rocm"}]
+    world.downstream("images", served=True).pin("acme/engine", cuda=oids["A"])
     for _ in range(2):
         found = imported("check")
     ours = {name.removeprefix("watcher.") for name in found if name.startswith("watcher.")}
-    assert not found & (SERVING | MANY | WRITING)
-    assert not ours & {"digesting", "proposing", "rescuing", "service", "serving", "tracing", "metrics"}
+    assert not found & (SERVING | MANY | WRITING | READING | {"numpy", "sqlite_utils", "stamina", "tenacity"})
+    assert not ours & (ELSEWHERE | JUDGING)
+    assert {"judge", "judge.concerns", "judge.drift", "judge.offers"} == {it for it in ours if it.startswith("judge")}
+
+
+def test_the_schema_of_the_configuration_is_made_for_those_who_ask(world, imported):
+    """What describes the configuration to editors is read from its source, at no other start."""
+    world.pin(cuda="v1.0")
+    assert "watcher.config.described" in imported("config", "schema")
+    assert "watcher.config.described" not in imported("config", "check")

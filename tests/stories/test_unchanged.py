@@ -137,5 +137,5 @@ def test_what_another_version_kept_is_judged_anew(calm):
     first = calm.look()
     with Store.open(calm.state) as store:
         store._db.execute("UPDATE conclusions SET body = '{}'")
-        store._db.conn.commit()
+        store._db.commit()
     assert told(first) == told(calm.look())

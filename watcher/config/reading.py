@@ -4,11 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
 from watcher.config.document import Document, parse
-from watcher.config.fields import plain
 from watcher.config.mistakes import Context, explain
 from watcher.config.settings import Settings
 from watcher.errors import ConfigError
@@ -37,22 +34,9 @@ def load(path: Path) -> Settings:
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of the configuration, for editors."""
-    described = Settings.model_json_schema(schema_generator=_Schema)
-    return {"$schema": GenerateJsonSchema.schema_dialect, **described, "title": "watcher configuration"}
+    from watcher.config.described import described  # noqa: PLC0415 - large, and only editors ask for it
 
-
-class _Schema(GenerateJsonSchema):
-    """Describe what stands in the file: defaults as one would write them, and no nulls, which the file has not."""
-
-    def encode_default(self, dft: Any) -> Any:
-        return plain(dft)
-
-    def default_schema(self, schema: WithDefaultSchema) -> JsonSchemaValue:
-        described = super().default_schema(schema)
-        return {key: value for key, value in described.items() if key != "default" or value}
-
-    def nullable_schema(self, schema: NullableSchema) -> JsonSchemaValue:
-        return self.generate_inner(schema["schema"])
+    return described()
 
 
 def _text(path: Path) -> str:

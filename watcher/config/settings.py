@@ -63,7 +63,8 @@ downstreams:
 class _Model(BaseModel):
     """What all sections share: no unknown keys, no empty values, never changed after reading."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True)
+    # Read once, at each start: pydantic builds what it needs for that when it is asked, for all sections at a time.
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod
@@ -248,9 +249,9 @@ class UnobservedTolerance(Tolerance):
 class Patience(_Model):
     """How long an upstream may be away before that is a finding."""
 
-    gone: Tolerance = Tolerance()
+    gone: Tolerance = Tolerance.model_construct()
     """Before upstream-gone: the server says that there is no such repository."""
-    unobserved: UnobservedTolerance = UnobservedTolerance()
+    unobserved: UnobservedTolerance = UnobservedTolerance.model_construct()
     """Before upstream-unobserved: timeouts, 403, 429, 5xx."""
 
 
@@ -427,6 +428,9 @@ class ForgeSetting(_Model):
     """Where a token is: env:NAME or file:PATH, never the token itself. Without one, only what is public is read."""
 
 
+_NO_FORGE = ForgeSetting()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgePlace:
     """Where the API of a host is, with every default filled in."""
@@ -456,13 +460,13 @@ class Settings(_Model):
         BeforeValidator(_drift, json_schema_input_type=DriftPolicy | Mapping[str, DriftPolicy]),
     ] = Field(default_factory=dict)
     """same-fixes (the default) or same-commit; or a mapping from dependency names, and `default`, to one of them."""
-    schedule: Schedule = Schedule()
+    schedule: Schedule = Schedule.model_construct()
     """Times: of looking (poll) and of the weekly digest."""
-    patience: Patience = Patience()
+    patience: Patience = Patience.model_construct()
     """How often and how long an upstream must be away (gone, unobserved) before that is told."""
     state: Annotated[Location, Field(validate_default=True)] = Path("state")
     """The folder for mirrors and memory, relative to the configuration."""
-    mirrors: Mirrors = Mirrors()
+    mirrors: Mirrors = Mirrors.model_construct()
     """How much the mirrors in it may take."""
     rewrites: Annotated[Mapping[Source, Destination], Aligned] = Field(default_factory=dict)
     """Where to really fetch from: beginnings of addresses and what replaces them; the longest one wins."""
@@ -476,15 +480,15 @@ class Settings(_Model):
     """Which findings go to which Slack channels. Those that no route fits go to the channel of `slack`."""
     email: Email | None = None
     """The digest by mail: a server, a sender and recipients."""
-    http: Http = Http()
+    http: Http = Http.model_construct()
     """Where `watcher run` answers over HTTP."""
     forges: Mapping[Host, ForgeSetting] = Field(default_factory=dict)
     """GitHub, GitLab, Gitea and Forgejo, by host: their API and a token. github.com is known without being named."""
-    bumps: Annotated[Bumps, BeforeValidator(_bumps, json_schema_input_type=BumpWay | Bumps)] = Bumps()
+    bumps: Annotated[Bumps, BeforeValidator(_bumps, json_schema_input_type=BumpWay | Bumps)] = Bumps.model_construct()
     """What the service does of itself about fixes that pins lack: off (the default), issue or pull-request for all but
     low ones; or a mapping from severities to one of them, and at_most."""
     executor: Annotated[Executor, BeforeValidator(_executor, json_schema_input_type=Literal["threads"] | Executor)] = (
-        Executor()
+        Executor.model_construct()
     )
     """Who looks at upstreams: threads (the default), or a mapping with dask, the address of a scheduler."""
 
@@ -554,7 +558,7 @@ class Settings(_Model):
     def forge(self, repository: str) -> ForgePlace | None:
         """Return where the forge of a repository is asked; None for a plain git server, as far as is known."""
         name = host(one_spelling(repository))
-        entry = self.forges.get(name) or ForgeSetting()
+        entry = self.forges.get(name) or _NO_FORGE
         kind = entry.kind or _forge_kind(name)
         if kind is None:
             return None

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from watcher.judge.concerns import about_pin
-from watcher.judge.suggest import is_strong, wanted
-from watcher.judge.survey import Judged
 from watcher.model import (
     Answer,
     Concern,
@@ -23,19 +22,24 @@ from watcher.model import (
     is_oid,
     oid,
 )
-from watcher.observation import Observation
 from watcher.plural import counted
 from watcher.web import Pages, PagesOf, pages
+
+if TYPE_CHECKING:
+    from watcher.judge.survey import Judged
+    from watcher.observation import Observation
 
 _PLACES = 3
 """How many places a headline's detail names."""
 
 
-def of_fixes(pin: Pin, judgement: Judged, rungs: Mapping[str, Rung], seen: Observation) -> list[Concern]:
+def of_fixes(pin: Pin, judgement: "Judged", rungs: Mapping[str, Rung], seen: "Observation") -> list[Concern]:
     """Return a concern for each fix that a pin lacks and is or may be affected by; floating pins follow by themselves.
 
     `rungs`: fix id → the smallest target with it alone.
     """
+    from watcher.judge.suggest import is_strong, wanted  # noqa: PLC0415 - large; of drifts alone it is not needed
+
     if pin.ref_kind.is_floating:
         return []
     return [
@@ -89,7 +93,7 @@ def fix_words(fix: Fix) -> str:
     return f"{number} “{fix.change.title}”"
 
 
-def _lacking(pin: Pin, fix: Fix, said: Verdict, rung: Rung | None, seen: Observation, *, is_worth: bool) -> Concern:
+def _lacking(pin: Pin, fix: Fix, said: Verdict, rung: Rung | None, seen: "Observation", *, is_worth: bool) -> Concern:
     landed = seen.commits.get(fix.change.landing)
     concern = about_pin(
         Kind.FIX_AVAILABLE,
@@ -130,7 +134,7 @@ def _bump(rung: Rung | None, *, is_forward: bool) -> str:
     return f"Bump to {rung.to} ({counted(rung.commits, 'commit')}, {counted(rung.landings, 'landing')}).{loss}"
 
 
-def _is_forward(pin: Pin, rung: Rung, seen: Observation) -> bool:
+def _is_forward(pin: Pin, rung: Rung, seen: "Observation") -> bool:
     commit = seen.commit_of(pin)
     return commit is not None and seen.graph.is_ancestor(commit, rung.to)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from watcher.model import Pin
+from watcher.naming import identify
 from watcher.pins import (
     annotations,
     apptainer,
@@ -61,7 +62,6 @@ from watcher.pins import (
 )
 from watcher.pins.checkout import Checkout, read
 from watcher.pins.format import Broken, Format
-from watcher.pins.identity import identify
 from watcher.pins.limit import within
 from watcher.pins.merge import merged
 from watcher.pins.patterns import Pattern

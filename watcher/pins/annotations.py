@@ -14,9 +14,9 @@ from watcher.model import RefKind
 from watcher.pins.address import archive_source, normalise
 from watcher.pins.checkout import Checkout
 from watcher.pins.format import Broken
-from watcher.pins.refkind import bare_ref, is_commit, is_version_like
 from watcher.pins.sites import Pick, Sighting, is_upstream_ref
 from watcher.pins.text import Text, written
+from watcher.refkind import bare_ref, is_commit, is_version_like
 
 _REMARK = re.compile(
     r"(?P<before>.*?)(?:#|//|--|;+|<!--|/\*|%|\*|\"|\bdnl\b|\bREM\b|::)\s*(?P<tool>renovate|watcher):\s*(?P<rest>[^\n]*?)\s*(?:-->|\*/)?\s*",

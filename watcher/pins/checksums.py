@@ -12,8 +12,8 @@ from itertools import chain
 
 from watcher.errors import EditError
 from watcher.pins.groups import around, block, brackets, continued, own, section
-from watcher.pins.refkind import is_commit
 from watcher.pins.spots import Lines, Spot
+from watcher.refkind import is_commit
 
 _VALUE = re.compile(
     r"(?<![0-9A-Za-z+/_])(?:sha(?:256|384|512)-[A-Za-z0-9+/]{40,}={0,2}"

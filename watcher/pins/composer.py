@@ -11,10 +11,10 @@ from watcher.pins.address import normalise
 from watcher.pins.checkout import Checkout
 from watcher.pins.entries import entry
 from watcher.pins.format import Broken
-from watcher.pins.refkind import is_commit
 from watcher.pins.sites import Sighting
 from watcher.pins.text import Text
 from watcher.pins.tree import Leaf, Table, tables, walk
+from watcher.refkind import is_commit
 
 _DEVELOPMENT = re.compile(
     r"dev-(?P<branch>[^\s#|,]+?)(?:\s+as\s+\S+)?(?:#(?P<ref>[0-9a-f]{7,40}))?|(?P<line>[\w.]+)-dev(?:#(?P<at>[0-9a-f]{7,40}))?"

@@ -10,10 +10,10 @@ from watcher.pins.address import normalise
 from watcher.pins.checkout import Checkout
 from watcher.pins.entries import addresses
 from watcher.pins.format import Broken
-from watcher.pins.refkind import is_commit, is_version_like
 from watcher.pins.sites import Pick, Sighting, is_upstream_ref
 from watcher.pins.text import Place, Span, Text, joined, written
 from watcher.pins.tree import Found, Leaf, Table, walk
+from watcher.refkind import is_commit, is_version_like
 
 _GIT_KEYS = (
     "git_repository", "git_url", "git_repo", "git", "git_remote", "clone_url", "repo_url", "repository_url", "repourl",

@@ -8,9 +8,9 @@ from watcher.pins import gitcommands
 from watcher.pins.address import Source, archive_urls, context_source, normalise, vcs_urls
 from watcher.pins.call import Call
 from watcher.pins.gomod import upstream_of
-from watcher.pins.refkind import is_commit, is_version_like
 from watcher.pins.sites import Pick
 from watcher.pins.text import Span, Text
+from watcher.refkind import is_commit, is_version_like
 
 WITH_URL = {
     "cargo": ("--git", ("--rev", "--tag", "--branch")),

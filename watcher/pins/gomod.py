@@ -11,10 +11,10 @@ from watcher.model import Pin, RefKind
 from watcher.pins.address import repository_name
 from watcher.pins.checkout import Checkout
 from watcher.pins.format import Broken
-from watcher.pins.refkind import is_commit, ref_kind
 from watcher.pins.sites import Sighting
 from watcher.pins.text import Place
 from watcher.pins.variant import variant_of
+from watcher.refkind import is_commit, ref_kind
 
 _PSEUDO = re.compile(r"v\d+\.\d+\.\d+-(?:[\w.-]+\.)?\d{14}-(?P<commit>[0-9a-f]{12})(?:\+incompatible)?")
 _MODULE = re.compile(r"[\w.~-]+(?:\.[\w-]+)+(?:/[\w.~+@!-]+)*")

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from watcher.model import Pin, RefKind
-from watcher.pins.refkind import bare_ref
 from watcher.pins.sites import Sighting
 from watcher.pins.variant import ANY
+from watcher.refkind import bare_ref
 
 _Key = tuple[str, str | None, str | None, RefKind, str | None]
 

@@ -10,10 +10,10 @@ from watcher.pins.builds import Build
 from watcher.pins.entries import REF_KEYS, picked
 from watcher.pins.pytexts import line_end, only
 from watcher.pins.pyvalues import Map, PyValue, cases, plain
-from watcher.pins.refkind import is_commit, is_version_like
 from watcher.pins.sites import Pick, Sighting
 from watcher.pins.text import Text
 from watcher.pins.values import Guard, Value, named
+from watcher.refkind import is_commit, is_version_like
 
 ARGUMENTS = re.compile(r"(?:docker_?)?build_?args?|buildargs|(?:docker_)?args_override", re.IGNORECASE)
 """Names of dictionaries of build arguments."""

@@ -9,7 +9,7 @@ be about anything.
 import re
 from typing import NamedTuple
 
-from watcher.pins.refkind import is_commit, is_version_like
+from watcher.refkind import is_commit, is_version_like
 
 _COMMENT = re.compile(r"(?P<gap>[ \t]+)(?P<mark>#+|//+|<!--|/\*)[ \t]*")
 _LEAD = re.compile(

@@ -11,11 +11,11 @@ from watcher.model import Pin, RefKind
 from watcher.pins.address import normalise
 from watcher.pins.checkout import Checkout
 from watcher.pins.format import Broken
-from watcher.pins.refkind import bare_ref, ref_kind
 from watcher.pins.sites import Sighting
 from watcher.pins.sources import repository
 from watcher.pins.text import Place, Text, written
 from watcher.pins.variant import variant_of
+from watcher.refkind import bare_ref, ref_kind
 
 _NAME = re.compile(r"default\.xml|.*manifests?[\w.-]*\.xml", re.IGNORECASE)
 _FOLDERS = frozenset({"manifests", "manifest", "local_manifests", ".repo"})

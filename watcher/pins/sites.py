@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from watcher.model import Pin, RefKind
 from watcher.pins.address import repository_name
-from watcher.pins.refkind import bare_ref, is_commit, ref_kind
 from watcher.pins.text import Place, Span, Text
 from watcher.pins.values import ALWAYS, Guard, is_compatible, is_covered
 from watcher.pins.variant import variant_of
+from watcher.refkind import bare_ref, is_commit, ref_kind
 
 
 class Sighting(NamedTuple):

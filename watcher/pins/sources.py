@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from watcher.model import RefKind
 from watcher.pins.address import archive_source, normalise, vcs_source
-from watcher.pins.refkind import bare_ref
 from watcher.pins.sites import Pick, Sighting, is_upstream_ref
 from watcher.pins.text import Place, Span, Text, joined, unknown
 from watcher.pins.values import ALWAYS, Guard
+from watcher.refkind import bare_ref
 
 _MIRRORED = re.compile(r"(?<=/)(?=(?:github|gitlab|codeload\.github|raw\.githubusercontent)\.com/)")
 _REPOSITORY = re.compile(

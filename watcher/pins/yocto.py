@@ -8,10 +8,10 @@ from pathlib import PurePosixPath
 from watcher.model import RefKind
 from watcher.pins.checkout import Checkout
 from watcher.pins.format import Broken
-from watcher.pins.refkind import is_commit
 from watcher.pins.sites import Pick, Sighting
 from watcher.pins.sources import archive, repository, requested
 from watcher.pins.text import Place, Span, Text, joined, unknown, written
+from watcher.refkind import is_commit
 
 _ASSIGNMENT = re.compile(
     r"\s*(?:export\s+)?(?P<name>[A-Za-z_][\w.+${}-]*?)(?P<suffix>(?::[\w.+/${}-]+)*)\s*"

@@ -10,19 +10,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import sqlite_utils
-
 from watcher.errors import StoreError
 from watcher.store.schema import STEPS, migrations
 
 FILE = "watcher.db"
 _OPENING = "watcher.db-opening"
+_TAKEN = "SELECT name FROM _sqlite_migrations WHERE migration_set = 'watcher'"
+"""Where sqlite-utils notes the steps that it took."""
 
 
 class Database:
     """One connection, for the thread that opened it."""
 
-    def __init__(self, db: sqlite_utils.Database, path: Path) -> None:
+    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
         self._db = db
         self.path = path
 
@@ -35,8 +35,7 @@ class Database:
         path = folder / FILE
         _make(folder, path)
         with _told(path):
-            # Plug-ins of other installed packages have no business in this database.
-            db = sqlite_utils.Database(path, execute_plugins=False)
+            db = sqlite3.connect(path)
         store = cls(db, path)
         try:
             store._prepare(patience)
@@ -65,8 +64,8 @@ class Database:
         changed in between, and SQLite fails that at once however long it may wait.
         """
         with _told(self.path):
-            if self._db.conn.in_transaction:
-                with self._db.atomic():
+            if self._db.in_transaction:
+                with self._part():
                     yield
                 return
             self._db.execute("BEGIN IMMEDIATE")
@@ -77,22 +76,36 @@ class Database:
                 self._db.rollback()
                 raise
 
+    @contextmanager
+    def _part(self) -> Iterator[None]:
+        """Write a part of a transaction, or nothing of that part."""
+        self._db.execute("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:
+            if self._db.in_transaction:  # else SQLite has undone everything already
+                self._db.execute("ROLLBACK TO part")
+                self._db.execute("RELEASE part")
+            raise
+        self._db.execute("RELEASE part")
+
     @property
     def schema_version(self) -> int:
         """Return how many steps of the schema the database has taken."""
         with _told(self.path):
-            return len(migrations().applied(self._db))
+            return len(self._applied())
 
     def _prepare(self, patience: timedelta) -> None:
         """Look before touching, then set up the connection and the tables."""
         with _told(self.path), self._alone():
             self._db.execute(f"PRAGMA busy_timeout = {round(patience.total_seconds() * 1000)}")
             self._refuse_foreign()
-            self._db.enable_wal()
+            if self._row("PRAGMA journal_mode") != ("wal",):
+                self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA foreign_keys = ON")
             # A commit is on the disk before anybody is told of it: in WAL mode only FULL survives a power cut.
             self._db.execute("PRAGMA synchronous = FULL")
-            if migrations().pending(self._db):
+            if len(self._applied()) < len(STEPS):
                 self._upgrade()
 
     @contextmanager
@@ -113,15 +126,25 @@ class Database:
 
     def _upgrade(self) -> None:
         """Take the missing steps, all or none; whoever waited here for another process finds them taken."""
+        from sqlite_utils import Database as Library  # noqa: PLC0415 - large, and needed for an upgrade alone
+
         with self.atomic():
             self._refuse_foreign()
-            migrations().apply(self._db)
+            # Plug-ins of other installed packages have no business in this database.
+            migrations().apply(Library(self._db, execute_plugins=False))
+
+    def _tables(self) -> set[str]:
+        return {name for (name,) in self._rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+    def _applied(self) -> set[str]:
+        """Return the names of the steps that the database has taken."""
+        return {name for (name,) in self._rows(_TAKEN)} if "_sqlite_migrations" in self._tables() else set()
 
     def _refuse_foreign(self) -> None:
         """Raise for a database that this version did not write."""
         # Tables before steps: another process may be making the database between the two questions.
-        tables = self._db.table_names()
-        applied = {step.name for step in migrations().applied(self._db)}
+        tables = self._tables()
+        applied = self._applied()
         if tables and not applied:
             raise StoreError(f"{self.path} is a database of something else; name another folder under `state`")
         newer = applied - {step.__name__ for step in STEPS}
@@ -142,6 +165,9 @@ class Database:
 
     def _write(self, sql: str, *values: object) -> int:
         """Run one statement and return how many rows it wrote."""
+        with _told(self.path):
+            if self._db.in_transaction:  # one statement is undone by itself where it fails
+                return self._db.execute(sql, values).rowcount
         with self.atomic():
             return self._db.execute(sql, values).rowcount
 
@@ -152,7 +178,7 @@ class Database:
         """
         if rows:
             with self.atomic():
-                self._db.conn.executemany(sql, rows)
+                self._db.executemany(sql, rows)
 
 
 def _make(folder: Path, path: Path) -> None:

@@ -115,26 +115,22 @@ class Lifecycle(Database):
 
     def owe(self, messages: Iterable[Message], at: datetime) -> None:
         """Put messages into the outbox, due at once; one whose key is there already is left as it is."""
-        now = stamp(at)
-        self._write_all(
-            """
-            INSERT INTO outbox (idempotency_key, channel, payload, finding, created_at, next_try_at, not_before)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (idempotency_key) DO NOTHING
-            """,
-            [
-                (
-                    storable(message.key),
-                    message.channel,
-                    json_text(message.payload),
-                    _named(message),
-                    now,
-                    now,
-                    stamp_or_none(message.not_before),
-                )
-                for message in messages
-            ],
-        )
+        owed = tuple(messages)
+        if not owed:
+            return
+        with self.atomic():
+            self._write_all(
+                """
+                INSERT INTO outbox (idempotency_key, channel, payload, finding, created_at, next_try_at, not_before)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (idempotency_key) DO NOTHING
+                """,
+                [_message_row(it, stamp(at)) for it in owed],
+            )
+            self._write_all(
+                "INSERT OR IGNORE INTO named (finding, message) SELECT ?, id FROM outbox WHERE idempotency_key = ?",
+                [(storable(key), storable(it.key)) for it in owed for key in it.payload.get("baseline", ())],
+            )
 
     def due(self, now: datetime) -> tuple[Owed, ...]:
         """Return the messages to try now, in the order in which they came to be owed.
@@ -142,17 +138,20 @@ class Lifecycle(Database):
         None overtakes an earlier one of its channel that waits for its next try, nor one about its finding that is
         held.
         """
-        at = stamp(now)
-        return self._owed(
-            f"WHERE {_WAITS}"  # noqa: S608 - no text of others in it
-            " AND coalesce(not_before, '') <= ? AND NOT EXISTS ("
-            "SELECT 1 FROM outbox AS earlier WHERE earlier.channel = outbox.channel AND earlier.id <= outbox.id"
-            " AND earlier.delivered_at IS NULL AND earlier.failed_at IS NULL AND earlier.dropped_at IS NULL"
-            " AND (earlier.next_try_at > ? OR earlier.not_before > ? AND earlier.finding = outbox.finding))",
-            at,
-            at,
-            at,
-        )
+        found: list[Owed] = []
+        shut: set[str] = set()
+        held: set[tuple[str, str | None]] = set()
+        for message in self.waiting():
+            about = (message.channel, message.payload.get("finding"))
+            if message.next_try_at > now:
+                shut.add(message.channel)
+            if message.not_before and message.not_before > now:
+                held.add(about)
+                continue
+            is_behind = message.channel in shut or (about[1] is not None and about in held)
+            if not is_behind:
+                found.append(message)
+        return tuple(found)
 
     def waiting(self) -> tuple[Owed, ...]:
         """Return the messages that are owed and were not sent yet, oldest first."""
@@ -161,12 +160,7 @@ class Lifecycle(Database):
     def about(self, finding: str) -> tuple[Owed, ...]:
         """Return every message that was ever owed about a finding, first looks that name it too, oldest first."""
         key = storable(finding)
-        return self._owed(
-            "WHERE finding = ? OR finding IS NULL"
-            " AND EXISTS (SELECT 1 FROM json_each(outbox.payload, '$.baseline') WHERE value = ?)",
-            key,
-            key,
-        )
+        return self._owed("WHERE finding = ? OR id IN (SELECT message FROM named WHERE finding = ?)", key, key)
 
     def drop(self, messages: Iterable[int], at: datetime) -> None:
         """Mark messages as needless before they were sent."""
@@ -321,9 +315,19 @@ class Lifecycle(Database):
             self._write(change, *values, message)
 
 
-def _named(message: Message) -> str | None:
-    finding = message.payload.get("finding")
-    return None if finding is None else storable(finding)
+def _message_row(it: Message, now: str) -> tuple[str | None, ...]:
+    """Return a message as it is written."""
+    finding = it.payload.get("finding")
+    about = None if finding is None else storable(finding)
+    return (
+        storable(it.key),
+        it.channel,
+        json_text(it.payload),
+        about,
+        now,
+        now,
+        stamp_or_none(it.not_before),
+    )
 
 
 def _message(row: tuple[Any, ...]) -> Owed:

@@ -4,10 +4,13 @@ A step that was released is never edited; a new one is added below it. A databas
 comes from a newer version.
 """
 
-from sqlite_utils import Database, Migrations
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database, Migrations
 
 
-def m001_upstreams(db: Database) -> None:
+def m001_upstreams(db: "Database") -> None:
     """Add what upstreams showed: refs, moves, the ledger of who held what, failed looks, identity, facts."""
     for table in (
         """
@@ -89,7 +92,7 @@ def m001_upstreams(db: Database) -> None:
         db.execute(table)
 
 
-def m002_lifecycle(db: Database) -> None:
+def m002_lifecycle(db: "Database") -> None:
     """Add what became of findings: their state, the log of events, the messages owed, which downstreams ran before."""
     for table in (
         """
@@ -134,7 +137,7 @@ def m002_lifecycle(db: Database) -> None:
         db.execute(table)
 
 
-def m003_posts(db: Database) -> None:
+def m003_posts(db: "Database") -> None:
     """Add where the first message about a finding stands, so that later ones follow it."""
     db.execute(
         """
@@ -148,7 +151,7 @@ def m003_posts(db: Database) -> None:
     )
 
 
-def m004_service(db: Database) -> None:
+def m004_service(db: "Database") -> None:
     """Add what the service goes by: when what was looked at, what downstreams held, how upstreams stand."""
     for change in (
         """
@@ -191,7 +194,7 @@ def m004_service(db: Database) -> None:
         db.execute(change)
 
 
-def m005_forges(db: Database) -> None:
+def m005_forges(db: "Database") -> None:
     """Add what forges answered, so that asking again costs them nothing where it is still so."""
     db.execute(
         """
@@ -206,7 +209,7 @@ def m005_forges(db: Database) -> None:
     )
 
 
-def m006_hosted(db: Database) -> None:
+def m006_hosted(db: "Database") -> None:
     """Add what forges said of upstreams' repositories, and by which id each is known."""
     db.execute(
         """
@@ -223,7 +226,7 @@ def m006_hosted(db: Database) -> None:
     )
 
 
-def m007_conclusions(db: Database) -> None:
+def m007_conclusions(db: "Database") -> None:
     """Add what tells that an upstream said the same again, and what followed from that."""
     db.execute("ALTER TABLE snapshots ADD COLUMN reply TEXT NOT NULL DEFAULT ''")
     db.execute(
@@ -237,12 +240,45 @@ def m007_conclusions(db: Database) -> None:
     )
 
 
-STEPS = (m001_upstreams, m002_lifecycle, m003_posts, m004_service, m005_forges, m006_hosted, m007_conclusions)
+def m008_named(db: "Database") -> None:
+    """Add which messages name a finding among others, and an index of what is owed: neither is searched for."""
+    for change in (
+        """
+        CREATE TABLE named (
+            finding TEXT NOT NULL,
+            message INTEGER NOT NULL REFERENCES outbox (id),
+            PRIMARY KEY (finding, message)
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        INSERT INTO named SELECT DISTINCT it.value, outbox.id
+        FROM outbox, json_each(outbox.payload, '$.baseline') AS it WHERE outbox.finding IS NULL
+        """,
+        """
+        CREATE INDEX outbox_owed ON outbox (id)
+        WHERE delivered_at IS NULL AND failed_at IS NULL AND dropped_at IS NULL
+        """,
+    ):
+        db.execute(change)
+
+
+STEPS = (
+    m001_upstreams,
+    m002_lifecycle,
+    m003_posts,
+    m004_service,
+    m005_forges,
+    m006_hosted,
+    m007_conclusions,
+    m008_named,
+)
 """Every step, in order; their names are what a database remembers."""
 
 
-def migrations() -> Migrations:
+def migrations() -> "Migrations":
     """Return the steps for sqlite-utils, which takes each in a transaction with the note that it was taken."""
+    from sqlite_utils import Migrations  # noqa: PLC0415 - large, and needed for a new version's first start alone
+
     steps = Migrations("watcher")
     for step in STEPS:
         steps()(step)

@@ -11,6 +11,8 @@ from watcher.store import rows
 from watcher.store.database import Database
 from watcher.store.rows import json_text, stamp, stamp_or_none, time, time_or_none
 
+_OF_A_SORT = "FROM standings WHERE substr(subject, 1, ?) = ? ORDER BY subject"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
@@ -83,9 +85,7 @@ class Standings(Database):
     def standings(self, sort: str) -> dict[str, Mapping[str, Any]]:
         """Return how everything of a sort (`upstream`, `drift`) stood when it was last judged, by name."""
         begin = f"{sort} "
-        found = self._rows(
-            "SELECT subject, body FROM standings WHERE substr(subject, 1, ?) = ? ORDER BY subject", len(begin), begin
-        )
+        found = self._rows(f"SELECT subject, body {_OF_A_SORT}", len(begin), begin)
         return {subject.removeprefix(begin): json.loads(body) for subject, body in found}
 
     def record_standings(self, standings: Mapping[str, Mapping[str, Any]], at: datetime) -> None:
@@ -98,5 +98,7 @@ class Standings(Database):
 
     def forget_standings(self, sort: str, but: Container[str]) -> None:
         """Forget what nothing of a sort is pinned to any more; `but` names what stays."""
-        gone = [f"{sort} {name}" for name in self.standings(sort) if name not in but]
-        self._write_all("DELETE FROM standings WHERE subject = ?", [(subject,) for subject in gone])
+        begin = f"{sort} "
+        known = [subject for (subject,) in self._rows(f"SELECT subject {_OF_A_SORT}", len(begin), begin)]
+        gone = [(subject,) for subject in known if subject.removeprefix(begin) not in but]
+        self._write_all("DELETE FROM standings WHERE subject = ?", gone)

@@ -1,13 +1,17 @@
 """What upstreams showed: refs, their moves, who held which pinned commit, failed looks, identity, facts of landings."""
 
 import json
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from watcher.model import Advertisement, Handshake, Holding, Hosted, Identity, Move, Oid, Patience, Ref, Unobserved, oid
 from watcher.store.database import Database
 from watcher.store.rows import json_text, restored, stamp, stamp_or_none, storable, time, time_or_none
+
+_HOSTED = "SELECT upstream, known, api, id, address, is_archived, is_private FROM hosted"
+_Row = tuple[str, int, str, str, str | None]
+"""Of the table of refs: the upstream, whether it is a pull ref, name, oid, and what it peels to."""
 
 
 class Upstreams(Database):
@@ -48,14 +52,22 @@ class Upstreams(Database):
         return None if row is None else time(row[0])
 
     def record_snapshot(self, upstream: str, advertisement: Advertisement, at: datetime) -> None:
-        """Keep an advertisement in place of the last one; where its digest is the same, the refs are not written."""
+        """Keep the advertisement of one upstream; see `record_snapshots`."""
+        self.record_snapshots({upstream: advertisement}, at)
+
+    def record_snapshots(self, seen: Mapping[str, Advertisement], at: datetime) -> None:
+        """Keep advertisements in place of the last ones; where the digest is the same, the refs are not written."""
         with self.atomic():
-            known = self._row("SELECT digest FROM snapshots WHERE upstream = ?", upstream)
-            self._record_head(upstream, advertisement, at)
-            if known != (advertisement.digest,):
-                self._record_refs(upstream, advertisement.refs, is_pull=False)
-            # The digest does not speak of pull refs: they are asked for only when a pin needs them.
-            self._record_refs(upstream, advertisement.pulls, is_pull=True)
+            known = dict(self._rows("SELECT upstream, digest FROM snapshots"))
+            self._write_heads(seen, at)
+            self._write_refs(row for name, it in seen.items() if name not in known for row in _rows_of(name, it))
+            for name, it in seen.items():
+                if name not in known:
+                    continue
+                if known[name] != it.digest:
+                    self._change_refs(name, it.refs, is_pull=False)
+                # The digest does not speak of pull refs: they are asked for only when a pin needs them.
+                self._change_refs(name, it.pulls, is_pull=True)
 
     def touch(self, upstreams: Iterable[str], at: datetime) -> None:
         """Note that upstreams were observed, and were as at the look before: the refs that held pins then still do."""
@@ -226,13 +238,15 @@ class Upstreams(Database):
     def identity(self, upstream: str) -> Identity:
         """Return the root commits and the addresses that the upstream was ever seen with, and what its forge said."""
         rows = self._rows("SELECT sort, value FROM identities WHERE upstream = ?", upstream)
-        known, hosted = self._hosted(upstream)
-        return Identity(
-            roots=frozenset(oid(value) for sort, value in rows if sort == "root"),
-            aliases=frozenset(value for sort, value in rows if sort == "alias"),
-            id=known,
-            hosted=hosted,
-        )
+        return _identity(rows, self._row(f"{_HOSTED} WHERE upstream = ?", upstream))
+
+    def identities(self) -> dict[str, Identity]:
+        """Return upstream → what `identity` returns, for all of which anything is known."""
+        values: dict[str, list[tuple[str, str]]] = {}
+        for upstream, sort, value in self._rows("SELECT upstream, sort, value FROM identities"):
+            values.setdefault(upstream, []).append((sort, value))
+        hosted = {row[0]: row for row in self._rows(_HOSTED)}
+        return {name: _identity(values.get(name, ()), hosted.get(name)) for name in values | hosted}
 
     def record_identity(
         self, upstream: str, at: datetime, *, roots: Iterable[Oid] = (), moved_to: str | None = None
@@ -309,20 +323,10 @@ class Upstreams(Database):
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
-    def _hosted(self, upstream: str) -> tuple[str | None, Hosted | None]:
-        """Return by which id the upstream is known, and what its forge said last."""
-        asked = "SELECT known, api, id, address, is_archived, is_private FROM hosted WHERE upstream = ?"
-        row = self._row(asked, upstream)
-        if row is None:
-            return None, None
-        known, api, told, address, is_archived, is_private = row
-        said = Hosted(api=api, id=told, address=address, is_archived=bool(is_archived), is_private=bool(is_private))
-        return known, said
-
-    def _record_head(self, upstream: str, advertisement: Advertisement, at: datetime) -> None:
-        """Write everything of an advertisement but its refs."""
-        head, now = advertisement.head, stamp(at)
-        self._write(
+    def _write_heads(self, seen: Mapping[str, Advertisement], at: datetime) -> None:
+        """Write everything of advertisements but their refs."""
+        now = stamp(at)
+        self._write_all(
             """
             INSERT INTO snapshots
                 (upstream, head, digest, object_format, filters, moved_to, reply, changed_at, last_seen)
@@ -337,15 +341,20 @@ class Upstreams(Database):
                 digest = excluded.digest,
                 last_seen = excluded.last_seen
             """,
-            upstream,
-            None if head is None else storable(head),
-            advertisement.digest,
-            advertisement.object_format,
-            advertisement.filters,
-            advertisement.moved_to,
-            advertisement.reply,
-            now,
-            now,
+            [
+                (
+                    upstream,
+                    None if it.head is None else storable(it.head),
+                    it.digest,
+                    it.object_format,
+                    it.filters,
+                    it.moved_to,
+                    it.reply,
+                    now,
+                    now,
+                )
+                for upstream, it in seen.items()
+            ],
         )
 
     def _refs(self, upstream: str, *, is_pull: bool) -> tuple[Ref, ...]:
@@ -354,20 +363,50 @@ class Upstreams(Database):
         refs = (Ref(name=restored(name), oid=oid(tip), peeled=_oid_or_none(peeled)) for name, tip, peeled in rows)
         return tuple(sorted(refs, key=lambda ref: ref.name))
 
-    def _record_refs(self, upstream: str, refs: Iterable[Ref], *, is_pull: bool) -> None:
+    def _change_refs(self, upstream: str, refs: Iterable[Ref], *, is_pull: bool) -> None:
         """Keep these refs and no others, writing only those that differ."""
-        asked = "SELECT name, oid, peeled FROM refs WHERE upstream = ? AND is_pull = ?"
+        asked = "SELECT upstream, is_pull, name, oid, peeled FROM refs WHERE upstream = ? AND is_pull = ?"
         known = set(self._rows(asked, upstream, is_pull))
-        now = [(storable(ref.name), ref.oid, ref.peeled) for ref in refs]
+        now = [_row_of(upstream, ref, is_pull=is_pull) for ref in refs]
         self._write_all(
             "DELETE FROM refs WHERE upstream = ? AND is_pull = ? AND name = ?",
-            [(upstream, is_pull, name) for name, _, _ in known.difference(now)],
+            [row[:3] for row in known.difference(now)],
         )
+        self._write_refs(row for row in now if row not in known)
+
+    def _write_refs(self, rows: Iterable[_Row]) -> None:
+        """Write refs inside a transaction, one by one: none is held in memory."""
         # A server may advertise one name twice; that is no reason to lose the rest of what it said.
-        self._write_all(
-            "INSERT OR REPLACE INTO refs (upstream, is_pull, name, oid, peeled) VALUES (?, ?, ?, ?, ?)",
-            [(upstream, is_pull, *ref) for ref in now if ref not in known],
+        self._db.executemany(
+            "INSERT OR REPLACE INTO refs (upstream, is_pull, name, oid, peeled) VALUES (?, ?, ?, ?, ?)", rows
         )
+
+
+def _identity(values: Iterable[tuple[str, str]], hosted: Sequence[Any] | None) -> Identity:
+    """Return an identity: of the values that were seen, each with its sort, and the row of what its forge said."""
+    known, said = None, None
+    if hosted is not None:
+        _, known, api, told, address, is_archived, is_private = hosted
+        said = Hosted(api=api, id=told, address=address, is_archived=bool(is_archived), is_private=bool(is_private))
+    return Identity(
+        roots=frozenset(oid(value) for sort, value in values if sort == "root"),
+        aliases=frozenset(value for sort, value in values if sort == "alias"),
+        id=known,
+        hosted=said,
+    )
+
+
+def _rows_of(upstream: str, said: Advertisement) -> Iterator[_Row]:
+    """Yield all refs of an advertisement as they are written."""
+    for ref in said.refs:
+        yield _row_of(upstream, ref, is_pull=False)
+    for ref in said.pulls:
+        yield _row_of(upstream, ref, is_pull=True)
+
+
+def _row_of(upstream: str, ref: Ref, *, is_pull: bool) -> _Row:
+    # A number, since the driver has to find out anew of each bool how it is written.
+    return upstream, int(is_pull), storable(ref.name), ref.oid, ref.peeled
 
 
 def _oid_or_none(text: str | None) -> Oid | None:

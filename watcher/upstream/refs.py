@@ -16,7 +16,6 @@ from urllib.request import getproxies
 
 import certifi
 import httpx
-import stamina
 
 from watcher import address
 from watcher.errors import GitError
@@ -28,7 +27,6 @@ from watcher.upstream.request import AGENT, Client, Reply, Sender, Trouble, ask
 from watcher.upstream.tls import Resuming
 from watcher.upstream.wire import Wire
 
-stamina.instrumentation.set_on_retry_hooks(())  # a retry is told by what came of it, not by a line of its own
 HEADS_AND_TAGS = ("refs/heads/", "refs/tags/")
 PULLS = ("refs/pull/", "refs/merge-requests/")
 
@@ -201,6 +199,9 @@ async def _patiently(sender: Sender, url: str, manner: Manner, known: Handshake 
         return await _once(sender, url, manner, known, is_spared=True)
     except Trouble as trouble:
         first = trouble
+    import stamina  # noqa: PLC0415 - large, and most looks need no second try
+
+    stamina.instrumentation.set_on_retry_hooks(())  # a retry is told by what came of it, not by a line of its own
     async for attempt in stamina.retry_context(
         _pause, attempts=manner.tries, timeout=None, wait_initial=0.5, wait_max=5.0
     ):

@@ -24,9 +24,9 @@ from distributed.core import rpc
 from distributed.scheduler import KilledWorker
 from distributed.versions import VersionMismatchWarning
 
-from watcher.conclusion import Report
+from watcher.conclusion import Report, Said
 from watcher.config import Executor, Settings
-from watcher.examine import Said, Task
+from watcher.examine import Task
 from watcher.model import Handshake, Unobserved
 from watcher.report.text import safe
 from watcher.upstream.refs import Manner

@@ -17,9 +17,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from watcher import address
-from watcher.conclusion import Report
+from watcher.conclusion import Report, Said
 from watcher.errors import GitError
-from watcher.examine import Said, Task, report
+from watcher.examine import Task, report
 from watcher.forges import Budget, connect
 from watcher.model import Advertisement, Handshake, Oid, Pin, RefKind, Same, Unobserved, is_oid, oid
 from watcher.opinions import Asking

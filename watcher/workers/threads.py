@@ -4,13 +4,15 @@ import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from watcher.conclusion import Report
-from watcher.examine import Said, Task, report
+from watcher.conclusion import Report, Said
 from watcher.model import Handshake
 from watcher.opinions import Asking
 from watcher.upstream.refs import Manner, news
+
+if TYPE_CHECKING:
+    from watcher.examine import Task
 
 ABOUT = "executor: "
 """How every trouble with workers begins."""
@@ -48,7 +50,7 @@ class Workers(Protocol):
     ) -> Mapping[str, Said]:
         """Return what each upstream (→ its address) says now, as `refs.news` does."""
 
-    def submit(self, task: Task, said: Said) -> Future[Report]:
+    def submit(self, task: "Task", said: Said) -> Future[Report]:
         """Look at an upstream that gave an answer."""
 
     def close(self) -> None:
@@ -74,8 +76,10 @@ class Threads:
         """Ask them all from one loop: waiting is most of it."""
         return news_here(addresses, known, manner, done)
 
-    def submit(self, task: Task, said: Said) -> Future[Report]:
+    def submit(self, task: "Task", said: Said) -> Future[Report]:
         """Look at an upstream as soon as a thread is free."""
+        from watcher.examine import report  # noqa: PLC0415 - the judges are large, and most passes judge nothing anew
+
         return self.pool.submit(report, task, said, self.asking)
 
     def close(self) -> None:
