@@ -123,12 +123,19 @@ def _pinned_contents(
     touched = {path for repair in repairs.values() for anchor in repair.anchors for path in anchor.paths}
     altered = {it.path for change in found for it in had.paths[change.landing]}
     commits = sorted({commit for pin in pins if (commit := seen.commit_of(pin))})
-    held = {commit: mirror.entries(commit, touched | altered) for commit in commits}
-    texts = materials.texts(
-        mirror, {(commit, path): files[path] for commit, (files, _) in held.items() for path in touched & files.keys()}
-    )
-    trees = {commit: frozenset((*files, *gitlinks)) for commit, (files, gitlinks) in held.items()}
-    return replace(had, trees=trees, texts=texts)
+    held = mirror.entries_of(commits, {*touched, *altered, *VERSION_FILES})
+    texts = materials.texts(mirror, _places(held, touched))
+    return replace(had, trees={commit: frozenset(paths) for commit, paths in held.items()}, texts=texts)
+
+
+def _places(held: Mapping[Oid, Mapping[str, Oid | None]], paths: Container[str]) -> dict[tuple[Oid, str], Oid]:
+    """Return (commit, path) → content, for those of the paths that are files."""
+    return {
+        (commit, path): blob
+        for commit, entries in held.items()
+        for path, blob in entries.items()
+        if blob is not None and path in paths
+    }
 
 
 def _patch_ids(
@@ -185,10 +192,7 @@ def _costs(mirror: Mirror, proposals: Sequence[Proposal]) -> Iterator[Cost]:
     pairs = [(made.commit, made.target.to) for made in proposals]
     told = mirror.changed_paths(pairs)
     ends = dict.fromkeys(commit for pair in pairs for commit in pair)
-    held = {commit: mirror.entries(commit, VERSION_FILES)[0] for commit in ends}
-    texts = materials.texts(
-        mirror, {(commit, path): blob for commit, files in held.items() for path, blob in files.items()}
-    )
+    texts = materials.texts(mirror, _places(mirror.entries_of(ends, VERSION_FILES), VERSION_FILES))
     versions: dict[Oid, dict[str, str]] = {commit: {} for commit in ends}
     for (commit, path), lines in texts.items():
         versions[commit][path] = "\n".join(lines)

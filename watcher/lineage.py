@@ -8,7 +8,7 @@ them, from which names, with which patches), and the lines of any of them are fo
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from watcher.graph import Graph
@@ -175,15 +175,14 @@ def lineage(
     What the paths `beside` held, and the contents `and_with`, are brought in the same batch: somebody will read them.
     """
     parents = {commit: graph.parents(commit) for commit in graph.ancestors(*tips, without=graph.ancestors(bound))}
-    pairs = [(parent, commit) for commit, some in parents.items() for parent in some or (None,)]
     wanted, also = set(paths), frozenset(beside)
-    changed, renamed = _followed(mirror, pairs, wanted, also)
-    altered = [(pair, change) for pair, changes in changed.items() for change in changes.values()]
-    blobs = blobs_of(change for _, change in altered) | set(mirror.entries(bound, wanted | also)[0].values())
+    changed, renamed = _followed(mirror, parents, wanted, also)
+    made = {pair: changed[pair].values() for pair, _ in _made(parents, changed)}
+    blobs = set(mirror.entries(bound, wanted | also)[0].values()).union(*map(blobs_of, made.values()))
     if len(blobs) > _MOST_VERSIONS:
         return None
     mirror.prefetch({*blobs, *and_with})
-    edited = [pair for pair, change in altered if change.status == "M" and change.path not in also - wanted]
+    edited = (pair for pair, some in made.items() if any(it.status == "M" and it.path in wanted for it in some))
     patches = mirror.edits(edited, wanted)
     for ((before, after), path), source in renamed.items():
         if source.blob_before != source.blob_after:
@@ -191,20 +190,31 @@ def lineage(
     return Lineage(parents=parents, changed=changed, renamed=renamed, patches=patches, dates=dates)
 
 
+def _made(
+    parents: Mapping[Oid, tuple[Oid, ...]], changed: Mapping[Pair, Mapping[str, ChangedPath]]
+) -> Iterator[tuple[Pair, ChangedPath]]:
+    """Yield the changes by which contents came about: a merge that has a parent's content made none."""
+    for commit, some in parents.items():
+        edges = [(parent, commit) for parent in some or (None,)]
+        first, *others = (changed.get(edge, {}) for edge in edges)
+        for path in first:
+            if all(path in other for other in others):
+                yield from ((edge, changed[edge][path]) for edge in edges)
+
+
 def _followed(
-    mirror: Mirror, pairs: list[Pair], wanted: set[str], also: Set[str]
+    mirror: Mirror, parents: Mapping[Oid, tuple[Oid, ...]], wanted: set[str], also: Set[str]
 ) -> tuple[dict[Pair, dict[str, ChangedPath]], dict[tuple[Pair, str], ChangedPath]]:
-    """Return what pairs of commits have otherwise of files, and what new ones were renamed from; adds these names."""
+    """Return what commits have otherwise than each parent, and what new files were renamed from; adds these names."""
     changed: dict[Pair, dict[str, ChangedPath]] = defaultdict(dict)
     renamed: dict[tuple[Pair, str], ChangedPath] = {}
+    pairs = [(parent, commit) for commit, some in parents.items() for parent in some or (None,)]
     new = {*wanted, *also}
     while new:
-        added: dict[tuple[Pair, str], None] = {}
         for pair, changes in mirror.changed_paths(pairs, new).items():
-            for change in changes:
-                changed[pair][change.path] = change
-                if change.status == "A" and pair[0] and change.path in wanted:
-                    added[pair, change.path] = None
+            changed[pair].update((change.path, change) for change in changes)
+        made = ((pair, it) for pair, it in _made(parents, changed) if it.path in new & wanted)
+        added = [(pair, it.path) for pair, it in made if it.status == "A" and pair[0]]
         told = mirror.renames(dict.fromkeys(pair for pair, _ in added))
         found = {(pair, path): told[pair][path] for pair, path in added if path in told.get(pair, ())}
         renamed |= found

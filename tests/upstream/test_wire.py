@@ -1,6 +1,7 @@
 """One kept connection: answers are read exactly, and no server gets more out of it than an error."""
 
 import asyncio
+import socket
 import ssl
 from contextlib import asynccontextmanager, suppress
 from types import SimpleNamespace
@@ -15,7 +16,7 @@ from watcher.model import Advertisement
 from watcher.upstream import line as lines
 from watcher.upstream import wire as wires
 from watcher.upstream.line import Line
-from watcher.upstream.refs import connected, poll
+from watcher.upstream.refs import connected, poll, trust
 from watcher.upstream.request import Answer, Client, Question, TooLarge
 from watcher.upstream.tls import Resuming
 from watcher.upstream.wire import Wire
@@ -456,3 +457,22 @@ def test_without_a_proxy_the_wire_is_used():
 
     assert isinstance(asyncio.run(run()), Wire)
     assert not isinstance(asyncio.run(run()), Client)
+
+
+def test_whom_to_trust_is_read_at_the_first_connection():
+    """Once, whichever way it begins."""
+    asked = []
+    context = Resuming(ssl.PROTOCOL_TLS_CLIENT, asked.append)
+    assert [] == asked
+    one, other = socket.socketpair()
+    with one, other:
+        context.wrap_socket(one, server_hostname="host.example", do_handshake_on_connect=False).close()
+    context.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname="host.example")
+    assert [context] == asked
+
+
+def test_the_system_is_trusted():
+    """With certificates of its own, or with those that came along."""
+    context = trust()
+    context.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname="host.example")
+    assert context.cert_store_stats()["x509_ca"]

@@ -4,6 +4,7 @@ By blame: the commits that made those lines what they are, are ancestors of the 
 pinned tree, and that is where we point. We never say "safe", we say "no fix found".
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from watcher.judge.equivalents import Equivalents, Index, held_as
 from watcher.judge.shipped import BY_NAME, Scope, concerns, variant_of
 from watcher.model import Anchor, Answer, Fix, Oid, Repair, Verdict
 
+_SPACE = re.compile(r"[^\S\n]+")
 _MOST = 2 / 3
 _FEW = 1 / 3
 """Shares of the anchors: between the two it is an even chance or worse, below it the bug came with the others."""
@@ -64,8 +66,9 @@ class Pinned:
 def numbered(lines: Iterable[str]) -> Numbered:
     """Return the lines of a file so that a text is found at once."""
     found: dict[str, list[int]] = defaultdict(list)
-    for number, text in enumerate(lines, 1):
-        found[_squeezed(text)].append(number)
+    # All lines at once: a file has thousands.
+    for number, text in enumerate(_SPACE.sub("", "\n".join(lines)).split("\n"), 1):
+        found[text].append(number)
     return dict(found)
 
 

@@ -94,6 +94,8 @@ def put(paper: Paper, *pieces: Piece, label: Piece = ("", ""), mark: str = "", d
 
 
 def _wrapped(text: str, width: int) -> list[str]:
+    if len(text) <= width:
+        return [text.rstrip()]
     wrapped = textwrap.wrap(
         text, width, break_long_words=False, break_on_hyphens=False, expand_tabs=False, replace_whitespace=False
     )

@@ -125,6 +125,26 @@ class Contents(Objects):
         """Return `git patch-id --verbatim` of the difference; None where there is none."""
         return self.patch_ids([(before, after)]).get((before, after))
 
+    # --- entries -----------------------------------------------------------------------------------------------------
+
+    def entries_of(self, commits: Iterable[Oid], paths: Iterable[str]) -> dict[Oid, dict[str, Oid | None]]:
+        """Return commit → those paths that it has, with their contents; None stands for a submodule.
+
+        Of one commit they are listed, of the others it is asked what differs.
+        """
+        asked, wanted = list(dict.fromkeys(commits)), frozenset(paths)
+        if not asked:
+            return {}
+        first = next((it for it in asked if it in self._seen.entries), asked[0])
+        files, gitlinks = self.entries(first, wanted)
+        held: dict[str, Oid | None] = {**files, **dict.fromkeys(gitlinks)}
+        found = {first: held}
+        for (_, commit), changed in self.changed_paths([(first, it) for it in asked if it != first], wanted).items():
+            after = {it.path: it.blob_after for it in changed}
+            gone = {it.path for it in changed if it.status == "D"}
+            found[commit] = {path: blob for path, blob in (held | after).items() if path not in gone}
+        return found
+
     # --- single entries ----------------------------------------------------------------------------------------------
 
     def gitlink(self, commit: Oid, path: str) -> Oid | None:

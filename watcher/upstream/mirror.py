@@ -21,6 +21,8 @@ from watcher.upstream.objects import FETCH, HOUR, lines
 _PULLS = "refs/watcher/pulls/"
 _MANY = 200
 """So many new refs are worth a packed file."""
+_LONG = 1 << 19
+"""Bytes of packs' indexes (some 16,000 objects) from which git's own file of the history pays."""
 _MOST_LANDINGS = 100
 """How many landings are looked at to find the one that moved a pin."""
 _REFUSED = re.compile(r"not our ref|unadvertised object|find remote ref|no such remote ref", re.IGNORECASE)
@@ -132,21 +134,11 @@ class Mirror(Contents):
         tips = list(include)
         if not tips:
             return ()
+        asked = ("log", "-z", "--stdin", "--topo-order", "--no-mailmap", "--encoding=UTF-8")
         stdin = lines([*tips, *(f"^{commit}" for commit in exclude)])
-        return tuple(
-            porcelain.commits(
-                self._git.run(
-                    "log",
-                    "-z",
-                    "--stdin",
-                    "--topo-order",
-                    "--no-mailmap",
-                    "--encoding=UTF-8",
-                    f"--format={porcelain.COMMIT_FORMAT}",
-                    stdin=stdin,
-                )
-            )
-        )
+        printed = self._git.run(*asked, f"--format={porcelain.COMMIT_FORMAT}", stdin=stdin)
+        self._seen.trees.update(porcelain.root_trees(printed))
+        return tuple(porcelain.commits(printed))
 
     def changes_of(self, path: str, older: Oid, newer: Oid) -> tuple[tuple[Commit, bytes | None], ...]:
         """Return what landed on the first-parent line between two commits and changed a path, newest first.
@@ -198,7 +190,8 @@ class Mirror(Contents):
             self._git.run("update-ref", "--no-deref", "--stdin", stdin=lines(new))
         if len(new) >= _MANY:
             self._git.run("pack-refs", "--all")
-        self._git.run("commit-graph", "write", "--reachable", "--split", "--no-progress")
+        if sum(index.stat().st_size for index in (self.directory / "objects" / "pack").glob("*.idx")) >= _LONG:
+            self._git.run("commit-graph", "write", "--reachable", "--split", "--no-progress")
         return True
 
     def _refs(self, folders: list[str]) -> dict[str, Oid]:

@@ -32,10 +32,15 @@ Listing = tuple[dict[str, Oid], dict[str, Oid]]
 class _Seen:
     """What was found to be held."""
 
-    objects: set[Oid] = field(default_factory=set)
+    objects: dict[Oid, tuple[str, int] | None] = field(default_factory=dict)
+    """With type and size; None where nobody looked since they were brought."""
     commits: set[Oid] = field(default_factory=set)
     """Those whose trees are held."""
+    trees: dict[Oid, Oid] = field(default_factory=dict)
+    """Commit → its tree, held or not."""
     listings: dict[Oid, Listing] = field(default_factory=dict)
+    entries: dict[Oid, tuple[frozenset[str], Listing]] = field(default_factory=dict)
+    """Commit → paths that were asked for, and what it has of them."""
     changed: dict[tuple[Oid | None, Oid], tuple[ChangedPath, ...]] = field(default_factory=dict)
     """What differs between commits, where somebody asked for all of it."""
 
@@ -61,7 +66,7 @@ class Objects:
             # No talk about what we have: the server would search its history for it.
             noop = (("fetch.negotiationAlgorithm", "noop"),)
             self._fetching(noop).run(*FETCH, "--filter=blob:none", "origin", stdin=lines(missing), timeout=HOUR)
-            self._seen.objects.update(missing)
+            self._seen.objects.update(dict.fromkeys(missing))
         return len(missing)
 
     def bring_trees(self, commits: Iterable[Oid]) -> None:
@@ -69,8 +74,12 @@ class Objects:
         wanted = [commit for commit in dict.fromkeys(commits) if commit not in self._seen.commits]
         if not wanted or not self.partial:
             return
-        asked = ("log", "--no-walk=unsorted", "--stdin", "--no-mailmap", "--format=%T")
-        self.prefetch(map(Oid, self._git.run(*asked, stdin=lines(wanted)).decode().split()))
+        trees = self._seen.trees
+        if new := [commit for commit in wanted if commit not in trees]:
+            asked = ("log", "--no-walk=unsorted", "--stdin", "--no-mailmap", "--format=%T")
+            printed = self._git.run(*asked, stdin=lines(new)).decode().split()
+            trees.update(zip(new, map(Oid, printed), strict=True))
+        self.prefetch(trees[commit] for commit in wanted)
         self._seen.commits.update(wanted)
 
     def bring_past(self, commit: Oid) -> None:
@@ -119,10 +128,14 @@ class Objects:
     def entries(self, commit: Oid, paths: Iterable[str]) -> Listing:
         """Return those paths that a commit has: among the files, among the submodules, or nowhere."""
         wanted = frozenset(paths)
-        self.bring_trees([commit])
-        listed = fitting(wanted)
-        shown = ("-z", "--full-tree") if listed else ("-r", "-z", "--full-tree")
-        files, gitlinks = porcelain.tree(self._git.run("ls-tree", *shown, commit, "--", *listed))
+        asked, found = self._seen.entries.get(commit, (frozenset(), ({}, {})))
+        if not wanted <= asked:
+            self.bring_trees([commit])
+            listed = fitting(wanted)
+            shown = ("-z", "--full-tree") if listed else ("-r", "-z", "--full-tree")
+            found = porcelain.tree(self._git.run("ls-tree", *shown, commit, "--", *listed))
+            self._seen.entries[commit] = wanted, found
+        files, gitlinks = found
         return {it: files[it] for it in wanted & files.keys()}, {it: gitlinks[it] for it in wanted & gitlinks.keys()}
 
     def gitlinks(self, commit: Oid) -> dict[str, Oid]:
@@ -131,9 +144,10 @@ class Objects:
 
     def read(self, blobs: Iterable[Oid], *, largest: int = 4 * 1024 * 1024) -> dict[Oid, bytes]:
         """Return contents, fetched in one batch where missing; those larger than `largest` bytes are left out."""
-        wanted = list(dict.fromkeys(blobs))
+        wanted, known = list(dict.fromkeys(blobs)), self._seen.objects
         self.prefetch(wanted)
-        fitting = [name for name, (kind, size) in self._facts(wanted).items() if kind == "blob" and size <= largest]
+        known.update(self._facts(name for name in wanted if known[name] is None))
+        fitting = [name for name in wanted if (fact := known[name]) and fact[0] == "blob" and fact[1] <= largest]
         if not fitting:
             return {}
         return dict(porcelain.objects(self._git.run("cat-file", "--batch", "--buffer", stdin=lines(fitting))))
@@ -160,10 +174,9 @@ class Objects:
 
     def _missing(self, wanted: Iterable[Oid]) -> list[Oid]:
         """Return those objects that are not held."""
-        unseen = [name for name in dict.fromkeys(wanted) if name not in self._seen.objects]
-        missing = [name for name, (kind, _) in self._facts(unseen).items() if kind == "missing"]
-        self._seen.objects.update(set(unseen).difference(missing))
-        return missing
+        facts = self._facts(name for name in wanted if name not in self._seen.objects)
+        self._seen.objects.update((name, fact) for name, fact in facts.items() if fact[0] != "missing")
+        return [name for name, fact in facts.items() if fact[0] == "missing"]
 
     def _facts(self, wanted: Iterable[Oid]) -> dict[Oid, tuple[str, int]]:
         """Return each object's type (`missing` where it is not held) and size."""

@@ -7,7 +7,7 @@ from itertools import islice
 
 from watcher.model import BlamedLine, ChangedPath, Commit, Oid, oid
 
-COMMIT_FORMAT = "%H%x00%P%x00%an%x00%ae%x00%at%x00%ct%x00%s%x00%b"
+COMMIT_FORMAT = "%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%ct%x00%s%x00%b"
 """What `git log -z` prints for `commits`; no field can hold a NUL."""
 _FIELDS = COMMIT_FORMAT.count("%x00") + 1
 _LAST_SECOND = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp())
@@ -33,7 +33,7 @@ def commits(printed: bytes) -> Iterator[Commit]:
     """Yield the commits of `git log -z --format=COMMIT_FORMAT`."""
     fields = printed.split(b"\0")[:-1]
     for at in range(0, len(fields), _FIELDS):
-        found, parents, author, email, authored, committed, subject, body = (
+        found, _, parents, author, email, authored, committed, subject, body = (
             field.decode(errors="replace") for field in fields[at : at + _FIELDS]
         )
         yield Commit(
@@ -46,6 +46,12 @@ def commits(printed: bytes) -> Iterator[Commit]:
             subject=subject,
             body=body,
         )
+
+
+def root_trees(printed: bytes) -> Iterator[tuple[Oid, Oid]]:
+    """Yield commit → its tree, from what `commits` reads as well."""
+    fields = printed.split(b"\0")[:-1]
+    yield from zip(map(_oid, fields[::_FIELDS]), map(_oid, fields[1::_FIELDS]), strict=True)
 
 
 def changes(printed: bytes) -> Iterator[tuple[Oid, tuple[ChangedPath, ...]]]:
@@ -151,6 +157,10 @@ def _changed(entry: str, path: bytes) -> ChangedPath:
 
 def _blob(mode: str, found: str) -> Oid | None:
     return None if mode in {"000000", _GITLINK} else oid(found)
+
+
+def _oid(name: bytes) -> Oid:
+    return oid(name.decode())
 
 
 def _moment(seconds: str) -> datetime:

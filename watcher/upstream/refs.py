@@ -171,12 +171,14 @@ async def connected(context: ssl.SSLContext) -> AsyncIterator[Sender]:
 
 
 def trust() -> ssl.SSLContext:
-    """Return a TLS context that trusts what the system trusts; making one takes long, so it is shared."""
-    context = Resuming(ssl.PROTOCOL_TLS_CLIENT)
+    """Return a TLS context that trusts what the system trusts; that is long to read, so it is shared."""
+    return Resuming(ssl.PROTOCOL_TLS_CLIENT, _trust_system)
+
+
+def _trust_system(context: ssl.SSLContext) -> None:
     context.load_default_certs()
     if not any(os.environ.get(name) for name in _TRUSTED_INSTEAD):
         context.load_verify_locations(certifi.where())
-    return context
 
 
 async def _asked(

@@ -1,16 +1,22 @@
 """Resume TLS sessions."""
 
 import ssl
+from collections.abc import Callable
+from typing import Any
 
 _MOST_SESSIONS = 256
 
 
 class Resuming(ssl.SSLContext):
-    """A TLS context that offers a host the session it had last: a new connection then costs no certificates."""
+    """A TLS context that offers a host the session it had last: a new connection then costs no certificates.
 
-    def __init__(self, _protocol: int) -> None:
+    `trusting` tells it whom to trust, before its first connection: that takes longer than a request without TLS.
+    """
+
+    def __init__(self, _protocol: int, trusting: Callable[[ssl.SSLContext], None] | None = None) -> None:
         super().__init__()
         self._sessions: dict[str, ssl.SSLSession] = {}
+        self._trusting = trusting
 
     def remember(self, host: str, session: ssl.SSLSession | None) -> None:
         """Keep a host's session; the hosts that were kept longest ago are forgotten."""
@@ -31,5 +37,17 @@ class Resuming(ssl.SSLContext):
     ) -> ssl.SSLObject:
         """Begin a connection where the host's last one ended; asyncio itself offers no session."""
         # A session stands for a certificate that was checked, so it is never offered under another name.
+        self._prepare()
         known = self._sessions.get(server_hostname) if isinstance(server_hostname, str) else None
         return super().wrap_bio(incoming, outgoing, server_side, server_hostname, session or known)
+
+    def wrap_socket(self, *args: Any, **options: Any) -> ssl.SSLSocket:
+        """Begin a connection as `ssl.SSLContext` does."""
+        self._prepare()
+        return super().wrap_socket(*args, **options)
+
+    def _prepare(self) -> None:
+        """Learn whom to trust, once."""
+        if self._trusting is not None:
+            trusting, self._trusting = self._trusting, None
+            trusting(self)
