@@ -2,7 +2,7 @@
 
     python benchmarks/bench_check.py [--upstreams N] [--repos FOLDER] [--rounds N] [--json FILE] [--profile]
 
-Upstreams are drawn by script (4,000 commits, merged branches, fixes, releases) or, with `--repos`, borrow the smallest
+Upstreams are drawn by script (10,000 commits, merged branches, fixes, releases) or, with `--repos`, borrow the smallest
 bare repositories below a folder. Each has three pins, 10, 50 and 200 steps of its main line before the tip, for three
 variants. The script is `peers/watch.sh`: ls-remote, a full bare clone that is fetched into, merge-base, `log --grep`.
 Both run as programs, from start to end: processor time is user and system, children included.
@@ -24,7 +24,7 @@ from harness.measuring import Cost, outside
 from harness.profiling import profile
 from harness.rows import Bounds, Report, Row, arguments, bound, shares
 from harness.serving import Serving, serving
-from harness.upstreams import COMMITS, Upstream, borrowed, drawn, size_of
+from harness.upstreams import Upstream, borrowed, drawn, size_of
 from harness.upstreams import given as given_ones
 from harness.watching import NOWHERE, Watched, Wrapper, pins_of
 
@@ -35,7 +35,9 @@ _CAREFUL = "the same script, which fetches only where ls-remote tells of somethi
 _MOVING = 10
 """Every so many upstreams, one moves."""
 _REAL = "the smallest of the real ones that were given"
-_DRAWN = f"drawn by script, with {COMMITS:,} commits each"
+_COMMITS = 10_000
+"""Of a repository that is drawn: 22 MB, as a middling project."""
+_DRAWN = f"drawn by script, with {_COMMITS:,} commits each"
 _COLD, _WARM, _FAR, _MOVED, _MOVED_FAR = "cold", "warm", "warm, 50 ms", "moved", "moved, 50 ms"
 _BUDGETS = {
     _COLD: (0.15, 0.08),
@@ -195,7 +197,11 @@ def main() -> None:
         folder = Path(name)
         root = folder / "served"
         count, moving, moves = given.upstreams, range(0, given.upstreams, _MOVING), 2 * given.rounds + 2
-        sources = given_ones(given.repos.resolve(), count) if given.repos else drawn(folder / "sources", count)
+        sources = (
+            given_ones(given.repos.resolve(), count)
+            if given.repos
+            else drawn(folder / "sources", count, commits=_COMMITS)
+        )
         upstreams = borrowed(sources, root, moving=moving, moves=moves)
         report.say(f"{len(upstreams)} upstreams: {_REAL if given.repos else _DRAWN}.")
         with serving(folder / "server", root) as served, distant(served.base, _ROUND_TRIP) as far:

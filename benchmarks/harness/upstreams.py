@@ -17,7 +17,7 @@ from harness.histories import draw
 PINNED = (10, 50, 200)
 """How many steps of the main line before its tip the pins are."""
 COMMITS = 4000
-"""Of a repository that is drawn: 9 MB, as a middling project."""
+"""Of a repository that is drawn: 9 MB, as a small project."""
 _DISTINCT = 10
 """So many are drawn; nobody who is measured sees that others are like them."""
 _STEPS = 5
@@ -47,11 +47,11 @@ class Upstream:
         git(self.repository, "update-ref", self.branch, self.coming.pop(0))
 
 
-def drawn(folder: Path, count: int) -> tuple[Path, ...]:
-    """Return so many repositories drawn by script, of a usual size; a few are drawn, and named again and again."""
+def drawn(folder: Path, count: int, *, commits: int = COMMITS) -> tuple[Path, ...]:
+    """Return so many repositories drawn by script; a few are drawn, and named again and again."""
     made = tuple(folder / f"drawn-{number}.git" for number in range(min(count, _DISTINCT)))
     for number, repository in enumerate(made):
-        draw(repository, commits=COMMITS, seed=number)
+        draw(repository, commits=commits, seed=number)
     return tuple(made[number % len(made)] for number in range(count))
 
 

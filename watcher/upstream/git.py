@@ -46,6 +46,8 @@ _CONFIG = {
     "submodule.recurse": "false",
 }
 
+_MUCH = 4096
+"""Bytes of input that are more than a few writes to a pipe."""
 _SECRET = re.compile(r"(?<=://)[^/\s@']*@")
 _LOCKED = re.compile(rb"Unable to create '([^\n]*\.lock)': File exists")
 _GITLINK = "160000"
@@ -239,11 +241,12 @@ def _execute(
     command: list[str], env: Mapping[str, str], stdin: bytes | None, timeout: float
 ) -> tuple[int, bytes, bytes]:
     """Run a program to its end, or end it and its children when the time is up."""
+    given = _given(stdin)
     try:
         process = subprocess.Popen(
             command,
             env=env,
-            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdin=given if given is not None else subprocess.PIPE if stdin else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             # A group of its own: git starts helpers that hold our pipes open after git itself is gone.
@@ -251,8 +254,11 @@ def _execute(
         )
     except OSError as error:
         raise GitError(f"cannot start git: {error.strerror}") from error
+    finally:
+        if given is not None:
+            os.close(given)
     try:
-        out, err = process.communicate(stdin, timeout)
+        out, err = process.communicate(None if given is not None else stdin or None, timeout)
     except subprocess.TimeoutExpired as error:
         raise GitError(f"git {command[-1][:40]} took longer than {timeout:g} s", retryable=True) from error
     finally:
@@ -260,6 +266,20 @@ def _execute(
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
     return process.returncode, out, err
+
+
+def _given(stdin: bytes | None) -> int | None:
+    """Return a file in memory with much input, where the system has such files; None where a pipe will do.
+
+    Through a pipe it would go half a kilobyte at a time.
+    """
+    if stdin is None or len(stdin) < _MUCH or not hasattr(os, "memfd_create"):
+        return None
+    with os.fdopen(os.memfd_create("input"), "w+b", closefd=False) as file:
+        file.write(stdin)
+        file.flush()
+        file.seek(0)
+        return file.fileno()
 
 
 def _trouble(verb: str, code: int, stderr: bytes) -> GitError:

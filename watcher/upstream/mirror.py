@@ -136,9 +136,9 @@ class Mirror(Contents):
             return ()
         asked = ("log", "-z", "--stdin", "--topo-order", "--no-mailmap", "--encoding=UTF-8")
         stdin = lines([*tips, *(f"^{commit}" for commit in exclude)])
-        printed = self._git.run(*asked, f"--format={porcelain.COMMIT_FORMAT}", stdin=stdin)
-        self._seen.trees.update(porcelain.root_trees(printed))
-        return tuple(porcelain.commits(printed))
+        rows = porcelain.commit_rows(self._git.run(*asked, f"--format={porcelain.COMMIT_FORMAT}", stdin=stdin))
+        self._seen.trees.update(porcelain.root_trees(rows))
+        return tuple(porcelain.commits(rows))
 
     def changes_of(self, path: str, older: Oid, newer: Oid) -> tuple[tuple[Commit, bytes | None], ...]:
         """Return what landed on the first-parent line between two commits and changed a path, newest first.
@@ -166,7 +166,7 @@ class Mirror(Contents):
             self.bring_trees(map(Oid, reached.replace("-", "").split()))
         line = ("log", "-z", "--first-parent", f"--max-count={_MOST_LANDINGS}", "--no-mailmap", "--encoding=UTF-8")
         printed = self._git.run(*line, f"--format={porcelain.COMMIT_FORMAT}", newer, f"^{older}", "--", path)
-        return tuple(porcelain.commits(printed))
+        return tuple(porcelain.commits(porcelain.commit_rows(printed)))
 
     def _match(self, folders: list[str], advertised: Mapping[str, Oid]) -> bool:
         """Make the refs below some folders equal to those advertised."""

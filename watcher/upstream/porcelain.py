@@ -1,7 +1,7 @@
 """Read git's output made for machines: commits, changed paths, trees, blamed lines, batches of objects. Pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 
@@ -9,12 +9,15 @@ from watcher.model import BlamedLine, ChangedPath, Commit, Oid, oid
 
 COMMIT_FORMAT = "%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%ct%x00%s%x00%b"
 """What `git log -z` prints for `commits`; no field can hold a NUL."""
+Row = tuple[str, ...]
+"""The fields of one commit, in that order."""
 _FIELDS = COMMIT_FORMAT.count("%x00") + 1
 _LAST_SECOND = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp())
 _BLAMED = re.compile(rb"([0-9a-f]{40,64}) ([0-9]+) ([0-9]+)(?: [0-9]+)?")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 _LETTERS = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 _GITLINK, _SYMLINK, _FOLDER = "160000", "120000", "040000"
+_NO_BLOB = frozenset({"000000", _GITLINK})
 
 
 def text(raw: bytes) -> str:
@@ -29,16 +32,18 @@ def unquoted(name: bytes) -> bytes:
     return _ESCAPE.sub(_unescaped, name[1:-1])
 
 
-def commits(printed: bytes) -> Iterator[Commit]:
-    """Yield the commits of `git log -z --format=COMMIT_FORMAT`."""
-    fields = printed.split(b"\0")[:-1]
-    for at in range(0, len(fields), _FIELDS):
-        found, _, parents, author, email, authored, committed, subject, body = (
-            field.decode(errors="replace") for field in fields[at : at + _FIELDS]
-        )
+def commit_rows(printed: bytes) -> list[Row]:
+    """Return the fields of each commit of `git log -z --format=COMMIT_FORMAT`."""
+    fields = iter(printed.decode(errors="replace").split("\0")[:-1])
+    return list(zip(*[fields] * _FIELDS, strict=True))
+
+
+def commits(rows: Iterable[Row]) -> Iterator[Commit]:
+    """Yield the commits of such rows."""
+    for found, _, parents, author, email, authored, committed, subject, body in rows:
         yield Commit(
-            oid=oid(found),
-            parents=tuple(map(oid, parents.split())),
+            oid=Oid(found),
+            parents=tuple(map(Oid, parents.split())),
             author=author,
             email=email,
             authored_at=_moment(authored),
@@ -48,10 +53,9 @@ def commits(printed: bytes) -> Iterator[Commit]:
         )
 
 
-def root_trees(printed: bytes) -> Iterator[tuple[Oid, Oid]]:
-    """Yield commit → its tree, from what `commits` reads as well."""
-    fields = printed.split(b"\0")[:-1]
-    yield from zip(map(_oid, fields[::_FIELDS]), map(_oid, fields[1::_FIELDS]), strict=True)
+def root_trees(rows: Iterable[Row]) -> Iterator[tuple[Oid, Oid]]:
+    """Yield commit → its tree, of such rows."""
+    return ((Oid(row[0]), Oid(row[1])) for row in rows)
 
 
 def changes(printed: bytes) -> Iterator[tuple[Oid, tuple[ChangedPath, ...]]]:
@@ -63,7 +67,7 @@ def changes(printed: bytes) -> Iterator[tuple[Oid, tuple[ChangedPath, ...]]]:
 def renames(printed: bytes) -> Iterator[tuple[Oid, tuple[tuple[str, ChangedPath], ...]]]:
     """Yield commit → (new path, former path with both contents), from `changes`' command with `-M --diff-filter=R`."""
     for commit, entries in _by_commit(printed, names=2):
-        yield commit, tuple((text(names[1]), _changed(facts, names[0])) for facts, names in entries)
+        yield commit, tuple((names[1], _changed(facts, names[0])) for facts, names in entries)
 
 
 def history(printed: bytes) -> Iterator[tuple[tuple[Oid, ...], ChangedPath]]:
@@ -75,7 +79,7 @@ def history(printed: bytes) -> Iterator[tuple[tuple[Oid, ...], ChangedPath]]:
             case b"\x01":
                 ids = tuple(map(oid, token.strip(b"\n\x01").decode().split()))
             case b":":
-                yield ids, _changed(token.strip(b"\n").decode(), next(tokens))
+                yield ids, _changed(token.strip(b"\n").decode(), text(next(tokens)))
 
 
 def tree(printed: bytes) -> tuple[dict[str, Oid], dict[str, Oid]]:
@@ -129,38 +133,35 @@ def objects(printed: bytes) -> Iterator[tuple[Oid, bytes]]:
             at += int(size[0]) + 1
 
 
-def _by_commit(printed: bytes, names: int = 1) -> Iterator[tuple[Oid, list[tuple[str, list[bytes]]]]]:
+def _by_commit(printed: bytes, names: int = 1) -> Iterator[tuple[Oid, list[tuple[str, list[str]]]]]:
     """Yield commit → (facts, so many names) of each entry of a raw list with NULs."""
-    tokens = iter(printed.split(b"\0")[:-1])
-    commit, found = None, list[tuple[str, list[bytes]]]()
+    # Decoded at once, which is the same as one by one: no character has a NUL in it.
+    tokens = iter(text(printed).split("\0")[:-1])
+    commit, found = None, list[tuple[str, list[str]]]()
     for token in tokens:
-        if token.startswith(b":"):
-            found.append((token.decode(), list(islice(tokens, names))))
+        if token.startswith(":"):
+            found.append((token, list(islice(tokens, names))))
             continue
         if commit is not None:
             yield commit, found
-        commit, found = oid(token.decode()), []
+        commit, found = Oid(token), []
     if commit is not None:
         yield commit, found
 
 
-def _changed(entry: str, path: bytes) -> ChangedPath:
+def _changed(entry: str, path: str) -> ChangedPath:
     """Return one raw entry; a submodule's commit is no blob."""
-    mode_before, mode_after, before, after, status = entry.lstrip(":").split(" ")
+    mode_before, mode_after, before, after, status = entry.split(" ")
     return ChangedPath(
         status=status[:1],
-        path=text(path),
-        blob_before=_blob(mode_before, before),
+        path=path,
+        blob_before=_blob(mode_before[1:], before),
         blob_after=_blob(mode_after, after),
     )
 
 
 def _blob(mode: str, found: str) -> Oid | None:
-    return None if mode in {"000000", _GITLINK} else oid(found)
-
-
-def _oid(name: bytes) -> Oid:
-    return oid(name.decode())
+    return None if mode in _NO_BLOB else Oid(found)
 
 
 def _moment(seconds: str) -> datetime:
