@@ -3,15 +3,13 @@
 Results go to stdout, progress and summaries to stderr. What is heavy is imported where it is used.
 """
 
-import gc
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum, StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -29,8 +27,6 @@ from watcher.model import Pass, Severity
 from watcher.plural import counted
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from watcher.config import Settings
     from watcher.planned import Plan
     from watcher.progress import Progress
@@ -454,12 +450,6 @@ def config_schema() -> None:
 
 def main() -> None:
     """Run the command line; every error ends in one clear line and its exit code here."""
-    # pydantic would look through every installed package for plug-ins, which have no business here.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    # httpx would bring its own command line, with all that this needs.
-    sys.modules.setdefault("httpx._main", cast("ModuleType", None))
-    # Thousands of values live until the end of a pass: looking through them again and again finds nothing to free.
-    gc.set_threshold(50_000, 20, 100)
     try:
         app(standalone_mode=True)
     except KeyboardInterrupt:
