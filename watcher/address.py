@@ -8,6 +8,7 @@ query, no fragment, no port of an ssh or git URL. The port of an http(s) URL sta
 `http://` for a bare IP address, for `localhost` and beside such a port, where https would be nobody.
 """
 
+import hashlib
 import re
 from ipaddress import ip_address
 
@@ -108,6 +109,12 @@ def one_spelling(url: str) -> str:
 def last_component(url: str) -> str:
     """Return what people call the repository: the last component of its path."""
     return re.split(r"[/:]", canonical(url).removesuffix(".git").rstrip("/"))[-1]
+
+
+def folder_name(upstream: str) -> str:
+    """Return a folder's name for the mirror of an upstream: readable, safe on any file system, and its own."""
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "+", upstream.partition("://")[2] or upstream)[-80:].strip("+.-")
+    return f"{readable}-{hashlib.sha256(upstream.encode()).hexdigest()[:10]}.git"
 
 
 def refusal(url: str, *, files: bool = False) -> str | None:

@@ -109,7 +109,7 @@ def check(
 ) -> None:
     """Make one pass: look at every pin's upstream, judge, and report what a person should know."""
     from watcher import cycle
-    from watcher.upkeep import relieve
+    from watcher.relief import relieve
 
     settings = _settings(config)
     with _store(settings) as store, _progress() as progress:

@@ -19,13 +19,12 @@ from watcher.naming import identify
 from watcher.progress import Progress, quiet
 from watcher.refkind import ref_kind
 from watcher.upstream.git import head, origin, tracked
-from watcher.upstream.mirror import Mirror
-from watcher.upstream.repository import Repository
 from watcher.upstreams import advertisements, mirror_folder
 from watcher.web import PagesOf
 
 if TYPE_CHECKING:
     from watcher.pins import Checkout, Pattern
+    from watcher.upstream.mirror import Mirror
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +62,7 @@ class Files:
     """The commit that they are of; of a folder, the one that is checked out. None without a repository."""
     prefix: str = ""
     """The folder of the repository that was read, with `/` at its end; empty for all of it."""
-    history: Mirror | None = None
+    history: "Mirror | None" = None
 
     def contents(self, paths: Iterable[str]) -> dict[str, bytes]:
         """Return the bytes of files of the commit; those that it does not have are left out."""
@@ -194,6 +193,8 @@ def _local(folder: Path, extra: "Sequence[Pattern]") -> Files:
     checkout, at = local(folder, extra), head(folder)
     if at is None:
         return Files(checkout=checkout)
+    from watcher.upstream.repository import Repository  # noqa: PLC0415 - likewise
+
     history = Repository(directory=at.directory, url="", partial=False)
     return Files(checkout=checkout, commit=at.commit, prefix=at.prefix, history=history)
 
@@ -246,6 +247,8 @@ def _remote(
     if tip is None:
         return Unobserved(upstream=repository, reason=f"it has no branch {downstream.branch or 'that HEAD names'}")
     url = settings.address(repository)
+    from watcher.upstream.mirror import Mirror  # noqa: PLC0415 - likewise
+
     mirror = Mirror.open(
         _mirror_of(settings, repository),
         url,
@@ -304,7 +307,7 @@ def _reading(downstream: Downstream, read_now: Files, extra: "Sequence[Pattern]"
 
 
 def _moves(
-    before: Reading | None, after: Reading, history: Mirror | None, shown: PagesOf, now: datetime
+    before: Reading | None, after: Reading, history: "Mirror | None", shown: PagesOf, now: datetime
 ) -> list[Moved]:
     """Return the pins that differ from the reading before, each with the commit that did it."""
     there = {pin.id: pin for pin in after.pins}
@@ -322,7 +325,7 @@ def _move(
     now_there: Pin | None,
     older: Oid | None,
     after: Reading,
-    history: Mirror | None,
+    history: "Mirror | None",
     shown: PagesOf,
     now: datetime,
 ) -> Moved:
@@ -334,7 +337,7 @@ def _move(
 
 
 def _landing(
-    pin: Pin, now_there: Pin | None, older: Oid | None, after: Reading, history: Mirror | None
+    pin: Pin, now_there: Pin | None, older: Oid | None, after: Reading, history: "Mirror | None"
 ) -> Commit | None:
     """Return the first of the newest landings after which it was as it is now; None where git cannot tell."""
     if history is None or older is None or after.commit is None or older == after.commit:
@@ -353,7 +356,7 @@ def _landing(
 
 
 def _rewrites(
-    pin: Pin, now_there: Pin | None, prefix: str, history: Mirror, between: tuple[Oid, Oid]
+    pin: Pin, now_there: Pin | None, prefix: str, history: "Mirror", between: tuple[Oid, Oid]
 ) -> list[tuple[Commit, bool]]:
     """Return what changed a pin's file, newest first, each with whether the file then says what it says now."""
     said, is_there = (now_there.ref, True) if now_there else (pin.ref, False)
@@ -365,7 +368,7 @@ def _rewrites(
 
 
 def _relinks(
-    pin: Pin, now_there: Pin | None, prefix: str, history: Mirror, between: tuple[Oid, Oid]
+    pin: Pin, now_there: Pin | None, prefix: str, history: "Mirror", between: tuple[Oid, Oid]
 ) -> list[tuple[Commit, bool]]:
     """Return what changed a submodule, newest first, each with whether it is then at what it is at now."""
     from watcher.pins.checkout import decoded  # noqa: PLC0415 - the readers are large, and most passes read nothing

@@ -22,7 +22,6 @@ _MOST_VERSIONS = 20_000
 """More contents than this are not brought in foresight."""
 _SPANS = re.compile(rb"^@@ -([0-9]+)(?:,([0-9]+))? \+([0-9]+)(?:,([0-9]+))? @@", re.MULTILINE)
 """No other line of a patch begins like this: those of files have a sign."""
-_Place = tuple[Oid, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from watcher.model import Advertisement, Commit, Oid, Pin, Unobserved
 from watcher.observe import Memory, observe
 from watcher.refkind import ref_kind
 from watcher.report.explain import Argument, render
-from watcher.upstream.mirror import Mirror, folder_name
+from watcher.upstream.mirror import Mirror
 from watcher.upstream.refs import Manner, poll
 from watcher.upstream.repository import Repository
 from watcher.web import pages
@@ -43,7 +43,7 @@ def opened(upstream: str) -> tuple[Mirror, Advertisement]:
     seen = asyncio.run(poll({upstream: upstream}, Manner()))[upstream]
     if isinstance(seen, Unobserved):
         raise UnobservedError(f"{upstream} could not be looked at: {seen.reason}")
-    folder = user_cache_path("watcher") / "mirrors" / folder_name(upstream)
+    folder = user_cache_path("watcher") / "mirrors" / address.folder_name(upstream)
     mirror = Mirror.open(folder, upstream, filters=seen.filters, object_format=seen.object_format)
     mirror.fetch(seen)
     return mirror, seen

@@ -26,8 +26,6 @@ from watcher.upstreams import mirror_folder
 
 _MOST_PACKS = 50
 """git's own measure of too many. Each costs every call of git some 40 µs, and putting them together costs seconds."""
-_FAR_TOO_MANY = 200
-"""From here on looks lose more by the packs than one of them loses by putting them together."""
 _MOST_LOOSE = 5000
 _AT_ONCE = 4
 """How many mirrors are measured at a time."""
@@ -114,20 +112,6 @@ def upkeep(settings: Settings, store: Store, *, now: datetime, seconds: float = 
     measured = {"bytes": packing.size(settings.state / "mirrors"), "count": len(found)}
     store.record_standings({"state mirrors": measured}, now)
     return tuple(troubles)
-
-
-def relieve(settings: Settings) -> None:
-    """Put the packs of one mirror together, where there are so many that each look suffers.
-
-    For those who never let a service run: `watcher check` does it at its end.
-    """
-    cluttered = {it: packing.clutter(it).packs for it in (settings.state / "mirrors").glob("*.git")}
-    worst = max(cluttered, key=lambda it: cluttered[it], default=None)
-    if worst is None or cluttered[worst] <= _FAR_TOO_MANY:
-        return
-    with held(worst, wait=0) as is_ours, suppress(GitError):
-        if is_ours:
-            packing.tidy(worst)
 
 
 def _tidied(found: Iterable[Place], deadline: float) -> Iterator[str]:

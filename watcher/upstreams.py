@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from watcher import findings
+from watcher import address, findings
 from watcher.conclusion import Conclusion, Dependency, Report, Said, Sighting, conclusion_of
 from watcher.config import Settings
 from watcher.facts import DISCUSSED, VERSION, from_fact
@@ -21,7 +21,6 @@ from watcher.model import Advertisement, Handshake, Hosted, Identity, Pin, RefKi
 from watcher.opinions import Asking, accepted_id, background
 from watcher.progress import Progress, quiet
 from watcher.store import Kept, Store
-from watcher.upstream.mirror import folder_name
 from watcher.upstream.refs import Manner
 from watcher.workers import AT_ONCE, Poll, news_here, workers
 
@@ -127,7 +126,7 @@ def forge_look(upstream: str) -> str:
 
 def mirror_folder(settings: Settings, upstream: str) -> Path:
     """Return where the mirror of an upstream lies."""
-    return settings.state / "mirrors" / folder_name(upstream)
+    return settings.state / "mirrors" / address.folder_name(upstream)
 
 
 # --- what there is to do ---------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import pytest
 
+from watcher.address import folder_name
 from watcher.model import RefKind
 from watcher.pins.address import archive_source, context_source, normalise, vcs_source
 
@@ -113,3 +114,13 @@ def test_build_contexts():
     url = "https://github.com/a/b.git?branch=x&subdir=y"
     assert ("https://github.com/a/b", "x", RefKind.BRANCH) == ref_of(context_source(url), url)
     assert context_source("https://github.com/a/b/x.tar.gz") is None
+
+
+def test_names_of_folders_are_safe_and_their_own():
+    """Readable, without separators, different for different upstreams."""
+    name = folder_name("https://github.com/fzyzcjy/torch_memory_saver")
+    assert name.startswith("github.com+fzyzcjy+torch_memory_saver-")
+    assert name != folder_name("https://github.com/fzyzcjy/torch-memory_saver")
+    assert "/" not in folder_name("git@host:../../etc/passwd")
+    assert not folder_name("ssh://-x/..").startswith((".", "-"))
+    assert len(folder_name("https://host/" + "x" * 500)) < 120

@@ -10,10 +10,11 @@ import pytest
 
 from tests.stories.world import clean_up, name_of
 from tests.upstream.test_guard import guarded_elsewhere
-from watcher import rescuing, upkeep
+from watcher import relief, rescuing, upkeep
 from watcher.config import Settings
+from watcher.relief import relieve
 from watcher.store import Store
-from watcher.upkeep import relieve, state_of
+from watcher.upkeep import state_of
 from watcher.upstream import packing
 
 PROGRAM = Path(sys.executable).with_name("watcher")
@@ -135,7 +136,7 @@ def test_a_check_packs_one_mirror_where_looks_suffer(two, monkeypatch):
     relieve(settings)
     before = [packs(two, name) for name in ("acme/engine", "acme/brakes")]
     assert min(before) > 3
-    monkeypatch.setattr(upkeep, "_FAR_TOO_MANY", 3)
+    monkeypatch.setattr(relief, "_FAR_TOO_MANY", 3)
     relieve(settings)
     assert 1 == [packs(two, name) for name in ("acme/engine", "acme/brakes")].count(1)
     shutil.rmtree(two.state / "mirrors")

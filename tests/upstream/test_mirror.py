@@ -15,7 +15,7 @@ from watcher.errors import GitError
 from watcher.model import Advertisement, Commit, Hunk, LineRange, Oid, Ref
 from watcher.upstream import porcelain
 from watcher.upstream.git import Git
-from watcher.upstream.mirror import Mirror, folder_name
+from watcher.upstream.mirror import Mirror
 from watcher.upstream.refs import poll, pull_refs
 
 PICTURE = r"""
@@ -630,16 +630,6 @@ def test_no_address_lies_on_disk(upstream, tmp_path):
     mirror.read(mirror.files(Oid(refs_of(mirror)["refs/heads/main"])).values())
     for file in mirror.directory.rglob("*"):
         assert not file.is_file() or b"127.0.0.1" not in file.read_bytes()
-
-
-def test_names_of_folders_are_safe_and_their_own():
-    """Readable, without separators, different for different upstreams."""
-    name = folder_name("https://github.com/fzyzcjy/torch_memory_saver")
-    assert name.startswith("github.com+fzyzcjy+torch_memory_saver-")
-    assert name != folder_name("https://github.com/fzyzcjy/torch-memory_saver")
-    assert "/" not in folder_name("git@host:../../etc/passwd")
-    assert not folder_name("ssh://-x/..").startswith((".", "-"))
-    assert len(folder_name("https://host/" + "x" * 500)) < 120
 
 
 def test_size_is_told(upstream, tmp_path):

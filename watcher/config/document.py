@@ -5,6 +5,8 @@ Every scalar stays the text that people wrote: YAML itself would read the commit
 """
 
 import re
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,24 +98,48 @@ def parse(path: str, text: str) -> Document:
     return Document(path=path, lines=lines, root=root, data=data, mistakes=tuple(builder.mistakes))
 
 
-class _Loader(yaml.BaseLoader):
-    """Compose nodes without giving scalars a type, down to a bounded depth."""
+class _Bounded(yaml.composer.Composer):
+    """Compose nodes down to a bounded depth."""
 
     depth = 0
+    peek_event: Callable[[], Any]
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         self.depth += 1
         if self.depth > _DEEPEST:
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.composer.ComposerError(None, None, f"more than {_DEEPEST} levels", mark)
+            raise yaml.composer.ComposerError(None, None, f"more than {_DEEPEST} levels", self.peek_event().start_mark)
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
 
 
+class _Loader(_Bounded, yaml.BaseLoader):
+    """Compose nodes without giving scalars a type; says best what is wrong."""
+
+
+_quickest: type[yaml.BaseLoader] | type[yaml.CBaseLoader] = _Loader
+if yaml.__with_libyaml__:
+
+    class _Quick(_Bounded, yaml.CBaseLoader):
+        """The same from libyaml's events, in a third of the time."""
+
+        def __init__(self, text: str) -> None:
+            yaml.CBaseLoader.__init__(self, text)
+            self.anchors: dict[str, yaml.Node] = {}
+
+    _quickest = _Quick
+
+
+def _composed(text: str) -> yaml.Node | None:
+    """Return the one document of a text; raise YAML's errors."""
+    with suppress(yaml.YAMLError):
+        return yaml.compose(text, Loader=_quickest)
+    return yaml.compose(text, Loader=_Loader)
+
+
 def _compose(path: str, text: str) -> yaml.Node | None:
     try:
-        return yaml.compose(text, Loader=_Loader)
+        return _composed(text)
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         found = f"U+{int(error.character):04X}"
@@ -187,4 +213,4 @@ class _Builder:
 
 
 def _is_nothing(node: yaml.Node) -> bool:
-    return isinstance(node, yaml.ScalarNode) and node.value == "" and node.style is None
+    return isinstance(node, yaml.ScalarNode) and node.value == "" and not node.style

@@ -4,7 +4,6 @@ A mirror has commits alone until somebody asks for more (`tree:0`), where the se
 clone. Commits that pins name are held under refs of our own, so they outlive upstream's.
 """
 
-import hashlib
 import re
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -27,12 +26,6 @@ _MOST_LANDINGS = 100
 """How many landings are looked at to find the one that moved a pin."""
 _REFUSED = re.compile(r"not our ref|unadvertised object|find remote ref|no such remote ref", re.IGNORECASE)
 _LEFT_OUT = re.compile(r"did not send all necessary objects")
-
-
-def folder_name(upstream: str) -> str:
-    """Return a folder's name for the mirror of an upstream: readable, safe on any file system, and its own."""
-    readable = re.sub(r"[^A-Za-z0-9._-]+", "+", upstream.partition("://")[2] or upstream)[-80:].strip("+.-")
-    return f"{readable}-{hashlib.sha256(upstream.encode()).hexdigest()[:10]}.git"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
