@@ -1,6 +1,8 @@
 """Relieve those who never let a service run: `watcher check` does, at its end."""
 
+import os
 from contextlib import suppress
+from pathlib import Path
 
 from watcher.config import Settings
 from watcher.errors import GitError
@@ -12,7 +14,7 @@ _FAR_TOO_MANY = 200
 def relieve(settings: Settings) -> None:
     """Put the packs of one mirror together, where there are so many that each look suffers."""
     mirrors = (settings.state / "mirrors").glob("*.git")
-    packs = {it: sum(1 for _ in (it / "objects" / "pack").glob("*.pack")) for it in mirrors}
+    packs = {it: _packs(it) for it in mirrors}
     worst = max(packs, key=lambda it: packs[it], default=None)
     if worst is None or packs[worst] <= _FAR_TOO_MANY:
         return
@@ -22,3 +24,12 @@ def relieve(settings: Settings) -> None:
     with held(worst, wait=0) as is_ours, suppress(GitError):
         if is_ours:
             packing.tidy(worst)
+
+
+def _packs(mirror: Path) -> int:
+    """Return how many packs a mirror has; none where it is being made anew."""
+    try:
+        # By the names alone: there may be thousands of mirrors, and this is done at the end of each pass.
+        return sum(name.endswith(".pack") for name in os.listdir(mirror / "objects" / "pack"))  # noqa: PTH208
+    except OSError:
+        return 0
