@@ -29,17 +29,17 @@ class Measured:
 
 COSTS: Mapping[str, Measured] = {
     "poll": Measured(value=0.2, unit="ms CPU", what="a poll over TLS, the answer as before", source="bench_poll.py"),
-    "same": Measured(value=0.9, unit="ms CPU", what="an upstream that did not move, polled", source="sweep.py"),
-    "moved": Measured(value=105, unit="ms CPU", what="an upstream that moved, with its git", source="sweep.py"),
+    "same": Measured(value=0.4, unit="ms CPU", what="an upstream that did not move, polled", source="sweep.py"),
+    "moved": Measured(value=75, unit="ms CPU", what="an upstream that moved, with its git", source="sweep.py"),
     "serial": Measured(
         value=2, unit="ms CPU", what="of that, in the service: record, report", source="a profile of it"
     ),
-    "first": Measured(value=105, unit="ms CPU", what="the first look at a small upstream", source="sweep.py"),
-    "commit": Measured(value=0.017, unit="ms CPU", what="each commit of it at the first look", source="sweep.py"),
-    "pin": Measured(value=0.25, unit="ms CPU", what="a pin whose upstream did not move", source="sweep.py"),
-    "pin_moved": Measured(value=6.5, unit="ms CPU", what="a pin whose upstream moved", source="sweep.py"),
-    "base": Measured(value=77, unit="MB", what="memory of a pass over next to nothing", source="sweep.py"),
-    "memory": Measured(value=20, unit="KB", what="memory for an upstream, during a pass", source="sweep.py"),
+    "first": Measured(value=78, unit="ms CPU", what="the first look at a small upstream", source="sweep.py"),
+    "commit": Measured(value=0.014, unit="ms CPU", what="each commit of it at the first look", source="sweep.py"),
+    "pin": Measured(value=0.13, unit="ms CPU", what="a pin whose upstream did not move", source="sweep.py"),
+    "pin_moved": Measured(value=1.2, unit="ms CPU", what="a pin whose upstream moved", source="sweep.py"),
+    "base": Measured(value=55, unit="MB", what="memory of a pass over next to nothing", source="sweep.py"),
+    "memory": Measured(value=11, unit="KB", what="memory for an upstream, during a pass", source="sweep.py"),
     "pin_memory": Measured(value=6, unit="KB", what="memory for a pin, during a pass", source="sweep.py"),
     "mirror": Measured(value=91, unit="KB", what="a small mirror on disk: blocks of files", source="sweep.py"),
     "commit_disk": Measured(value=0.41, unit="KB", what="each commit in a mirror", source="git.git, commits only"),

@@ -1,5 +1,6 @@
 """The one door to git: hermetic, wary of addresses, clear about trouble."""
 
+import hashlib
 import os
 import subprocess
 
@@ -20,6 +21,17 @@ def test_nothing_of_the_users_configuration_is_read(tmp_path, monkeypatch):
     draw(tmp_path / "r", "A (main)")
     assert b"" == Git(directory=tmp_path / "r").run("config", "user.name", check=(1,))
     assert b"commit\n" == Git(directory=tmp_path / "r").run("cat-file", "-t", "main")
+
+
+@pytest.mark.parametrize("size", [0, 1, 4095, 4096, 5_000_000])
+@pytest.mark.parametrize("has_memory_files", [True, False])
+def test_input_arrives_whole(size, has_memory_files, monkeypatch):
+    """Through a pipe where it is little, or where the system has no files in memory; else as such a file."""
+    if not has_memory_files:
+        monkeypatch.delattr(os, "memfd_create")
+    content = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
+    expected = hashlib.sha1(b"blob %d\0" % size + content).hexdigest()  # noqa: S324 - as git names objects
+    assert expected == Git().run("hash-object", "--stdin", stdin=content).decode().strip()
 
 
 def test_an_answer_is_yes_no_or_an_error(tmp_path):

@@ -520,6 +520,31 @@ def test_patch_ids_see_indentation(upstream, tmp_path):
     assert first != mirror.patch_id(oids["A"], upstream.oids["B"])
 
 
+# --- entries ---------------------------------------------------------------------------------------------------------
+
+
+def test_entries_of_several_commits_are_told_together(upstream, tmp_path):
+    """Files with their contents, submodules without, what is not there left out; of each commit as it has them."""
+    files = {
+        "A": {"x": "1", "y/z": "2", "sub": Gitlink(NOWHERE), "folder/f": "3"},
+        "B": {"x": None, "y/z": "changed", "new": "4"},
+        "C": {"sub": None, "folder/f": None, "folder": "a file now"},
+    }
+    oids = upstream.draw("A---B---C  (main)", files=files)
+    mirror = mirrored(upstream, tmp_path)
+    asked = ["x", "y/z", "sub", "new", "folder", "none"]
+    found = mirror.entries_of([oids[name] for name in "BAC"], asked)
+    whole = {name: mirror.tree(oids[name]) for name in "ABC"}
+    expected = {
+        oids[name]: {path: files.get(path) for path in asked if path in files or path in gitlinks}
+        for name, (files, gitlinks) in whole.items()
+    }
+    assert expected == found
+    assert found[oids["A"]]["sub"] is None
+    assert {"y/z": whole["C"][0]["y/z"]} == mirror.entries_of([oids["C"]], ["y/z"])[oids["C"]]
+    assert {} == mirror.entries_of([], asked)
+
+
 # --- blame -----------------------------------------------------------------------------------------------------------
 
 
