@@ -29,7 +29,7 @@ class Measured:
 
 COSTS: Mapping[str, Measured] = {
     "poll": Measured(value=0.2, unit="ms CPU", what="a poll over TLS, the answer as before", source="bench_poll.py"),
-    "same": Measured(value=0.4, unit="ms CPU", what="an upstream that did not move, polled", source="sweep.py"),
+    "same": Measured(value=0.46, unit="ms CPU", what="an upstream that did not move, polled", source="sweep.py"),
     "moved": Measured(value=75, unit="ms CPU", what="an upstream that moved, with its git", source="sweep.py"),
     "serial": Measured(
         value=2, unit="ms CPU", what="of that, in the service: record, report", source="a profile of it"
