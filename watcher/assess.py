@@ -150,14 +150,17 @@ def _patch_ids(
 
     The same patch alters the same paths, and as many lines: whatever is alone in that need not be looked at.
     """
+    shapes = {fix: _shape(had.paths[fix.landing]) for fix in fixes}
+    known = set(shapes.values())
+    told = mirror.changed_paths(_beside(seen, surveyed) if known else ())
+    beside = {pair: shape for pair, paths in told.items() if (shape := _shape(paths)) in known}
+    near = set(beside.values())
     alike: dict[object, list[Pair]] = defaultdict(list)
-    beside = _beside(seen, surveyed)
-    altered = {_shape(paths) for paths in mirror.changed_paths(beside).values()}
-    for fix in fixes:
-        shape, repair = _shape(had.paths[fix.landing]), repairs[fix.landing]
-        alike[shape if shape in altered else (shape, repair.added, repair.removed)].append((fix.before, fix.landing))
-    for pair in beside:
-        alike[_shape(mirror.changed_paths([pair])[pair])].append(pair)
+    for fix, shape in shapes.items():
+        repair = repairs[fix.landing]
+        alike[shape if shape in near else (shape, repair.added, repair.removed)].append((fix.before, fix.landing))
+    for pair, shape in beside.items():
+        alike[shape].append(pair)
     pairs = [pair for those in alike.values() if len(those) > 1 for pair in those]
     return {landing: patch for (_, landing), patch in mirror.patch_ids(pairs).items()}
 

@@ -6,7 +6,7 @@ work grows with new upstream commits and not with pins.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import Protocol
 
@@ -41,19 +41,27 @@ class _Past(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """Asks git, file by file: right for one change, and for history without a bound."""
+    """Asks git, file by file: right for one change, and for history without a bound. What is asked twice is kept."""
 
     mirror: Mirror
     bound: Oid | None
+    blamed: dict[tuple[Oid, str, tuple[int, ...]], tuple[BlamedLine, ...]] = field(default_factory=dict)
+    steps: dict[tuple[Oid, str], tuple[Oid | None, tuple[FileDiff, ...]]] = field(default_factory=dict)
 
     def blame(self, commit: Oid, path: str, lines: Mapping[int, str]) -> tuple[BlamedLine, ...]:
         """Return where lines came from; `lines` has their numbers."""
-        return self.mirror.blame(commit, path, _ranges(lines), bound=self.bound)
+        asked = (commit, path, tuple(lines))
+        if asked not in self.blamed:
+            self.blamed[asked] = self.mirror.blame(commit, path, _ranges(lines), bound=self.bound)
+        return self.blamed[asked]
 
     def step(self, commit: Oid, path: str) -> tuple[Oid | None, tuple[FileDiff, ...]]:
         """Return a commit's first parent, and how the commit changed a file over it."""
-        parent = self.mirror.first_parent(commit)
-        return parent, self.mirror.diff(parent, commit, ignore_space=True, paths=(path,)) if parent else ()
+        if (commit, path) not in self.steps:
+            parent = self.mirror.first_parent(commit)
+            diffs = self.mirror.diff(parent, commit, ignore_space=True, paths=(path,)) if parent else ()
+            self.steps[commit, path] = parent, diffs
+        return self.steps[commit, path]
 
 
 def repairs(
