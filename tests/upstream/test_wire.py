@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import ssl
+import threading
 from contextlib import asynccontextmanager, suppress
 from types import SimpleNamespace
 
@@ -476,3 +477,23 @@ def test_the_system_is_trusted():
     context = trust()
     context.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname="host.example")
     assert context.cert_store_stats()["x509_ca"]
+
+
+def test_no_connection_begins_before_it_is_known_whom_to_trust():
+    """Whatever other threads do meanwhile: the requests to a forge share one context."""
+    order = []
+    other = threading.Thread(target=lambda: (begin(), order.append("began")))
+
+    def trusting(_):
+        other.start()
+        other.join(0.1)  # only without a lock does it end so soon
+        order.append("trusted")
+
+    context = Resuming(ssl.PROTOCOL_TLS_CLIENT, trusting)
+
+    def begin():
+        context.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname="host.example")
+
+    begin()
+    other.join()
+    assert ["trusted", "began"] == order

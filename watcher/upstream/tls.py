@@ -1,6 +1,7 @@
 """Resume TLS sessions."""
 
 import ssl
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ class Resuming(ssl.SSLContext):
         super().__init__()
         self._sessions: dict[str, ssl.SSLSession] = {}
         self._trusting = trusting
+        self._learning = threading.Lock()
 
     def remember(self, host: str, session: ssl.SSLSession | None) -> None:
         """Keep a host's session; the hosts that were kept longest ago are forgotten."""
@@ -47,7 +49,8 @@ class Resuming(ssl.SSLContext):
         return super().wrap_socket(*args, **options)
 
     def _prepare(self) -> None:
-        """Learn whom to trust, once."""
-        if self._trusting is not None:
-            trusting, self._trusting = self._trusting, None
-            trusting(self)
+        """Learn whom to trust, once; another thread waits until it is known."""
+        with self._learning:
+            if self._trusting is not None:
+                self._trusting(self)
+                self._trusting = None
