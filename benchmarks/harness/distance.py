@@ -7,28 +7,16 @@ distance would not be there sooner.
 """
 
 import asyncio
-import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import AbstractContextManager
 
-from harness.ports import free_port, wait_for
+from harness.ports import running
 
 
-@contextmanager
-def distant(address: str, seconds: float) -> Iterator[str]:
+def distant(address: str, seconds: float) -> AbstractContextManager[str]:
     """Give an address that leads to the same server, so far away."""
-    port = free_port()
-    command = [sys.executable, "-m", "harness.distance", str(port), address.rpartition(":")[2], str(seconds)]
-    running = subprocess.Popen(command, cwd=Path(__file__).parents[1])
-    try:
-        wait_for(port)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        running.terminate()
-        running.wait()
+    return running("harness.distance", address.rpartition(":")[2], str(seconds))
 
 
 class _Way:

@@ -1,6 +1,6 @@
 """Answer git over HTTP for any number of upstreams that share a few repositories, cheaply enough to be no part of it.
 
-    python -m sweeping.answering ROOT PORT
+    python -m sweeping.answering PORT ROOT
 
 ROOT/some/name is a symbolic link to a bare repository; whoever points it at another one has moved that upstream. Each
 request is answered by the real `git upload-pack` once for each repository, and from memory when it comes again: ten
@@ -13,12 +13,11 @@ import gc
 import gzip
 import os
 import subprocess
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from harness.ports import free_port, wait_for
+from harness.ports import running
 
 _TYPE = "application/x-git-upload-pack"
 _LARGEST = 4 * 1024 * 1024
@@ -26,18 +25,9 @@ _LARGEST = 4 * 1024 * 1024
 _NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
 
 
-@contextmanager
-def answering(root: Path) -> Iterator[str]:
+def answering(root: Path) -> AbstractContextManager[str]:
     """Run the server in a process of its own, and give its address."""
-    port = free_port()
-    command = [sys.executable, "-m", "sweeping.answering", str(root), str(port)]
-    running = subprocess.Popen(command, cwd=Path(__file__).parents[1])
-    try:
-        wait_for(port)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        running.terminate()
-        running.wait()
+    return running("sweeping.answering", str(root))
 
 
 class _Server:
@@ -129,8 +119,8 @@ async def _serve(root: Path, port: int) -> None:
 
 def _main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("root", type=Path)
     asked.add_argument("port", type=int)
+    asked.add_argument("root", type=Path)
     given = asked.parse_args()
     gc.disable()
     asyncio.run(_serve(given.root, given.port))
