@@ -1,17 +1,15 @@
 """Lines are followed in memory to where git's own blame follows them, without a program or a fetch for each file."""
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import Upstream
-from tests.upstream.test_mirror import FILES, PICTURE, TEXT, edits, mirrored, written
+from tests.upstream.test_mirror import FILES, PICTURE, TEXT, edits, mirrored, served, with_few_examples
 from watcher import lineage as module
 from watcher.graph import Graph
 from watcher.lineage import lineage
 from watcher.model import LineRange
 from watcher.upstream import porcelain
-from watcher.upstream.git import Git
 
 
 def texts(mirror, commit, path):
@@ -104,20 +102,12 @@ def test_odd_files_are_followed(upstream, tmp_path, object_format):
     ]
 
 
-@settings(
-    max_examples=25,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    phases=(Phase.explicit, Phase.reuse, Phase.generate),  # each example takes processes: no shrinking
-)
+@with_few_examples
 @given(commits=edits(), data=st.data())
 def test_the_answer_is_gits_own(server, tmp_path_factory, commits, data):
     """On random histories with merges and renames, for every file and any bound."""
-    folder = tmp_path_factory.mktemp("random")
-    name = f"random/{folder.name}"
-    oids, files = written(commits, server.path(name))
-    mirror = mirrored(Upstream(server, name), folder)
-    whole, held = Git(directory=server.path(name)), mirror.parents()
+    mirror, whole, oids, files = served(commits, server, tmp_path_factory)
+    held = mirror.parents()
     graph, tip = Graph(held), oids[-1]
     bound = data.draw(st.sampled_from([oid for oid in oids[:-1] if oid in held] or [None]))
     if bound is None:

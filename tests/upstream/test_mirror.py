@@ -716,20 +716,28 @@ def written(commits, folder):
     return oids, trees[-1]
 
 
-@settings(
-    max_examples=10,
+def served(commits, server, tmp_path_factory):
+    """Return a mirror of such a history that is served, git at work in what is served, its oids and last files."""
+    folder = tmp_path_factory.mktemp("random")
+    name = f"random/{folder.name}"
+    oids, files = written(commits, server.path(name))
+    return mirrored(Upstream(server, name), folder), Git(directory=server.path(name)), oids, files
+
+
+with_few_examples = settings(
+    max_examples=15,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=(Phase.explicit, Phase.reuse, Phase.generate),  # each example takes processes: no shrinking
 )
+
+
+@with_few_examples
 @given(commits=edits(), data=st.data())
 def test_blame_is_gits_own(server, tmp_path_factory, commits, data):
     """On random histories with merges and renames, what was foreseen is enough, and the answer is that of a clone."""
-    folder = tmp_path_factory.mktemp("random")
-    name = f"random/{folder.name}"
-    oids, files = written(commits, server.path(name))
-    mirror = mirrored(Upstream(server, name), folder)
-    whole, held = Git(directory=server.path(name)), mirror.parents()
+    mirror, whole, oids, files = served(commits, server, tmp_path_factory)
+    held = mirror.parents()
     for path in files:
         bound = data.draw(st.sampled_from([None, *(oid for oid in oids[:-1] if oid in held)]))
         revision = f"{bound}..{oids[-1]}" if bound else oids[-1]
