@@ -19,7 +19,11 @@ def main() -> None:
     sys.modules.setdefault("httpx._main", cast("ModuleType", None))
     from watcher import cli  # noqa: PLC0415 - all of this comes before what it is for
 
-    cli.main()
+    try:
+        cli.main()
+    finally:
+        # Python looks through all values once more before it ends, to free what the end of the process frees anyway.
+        gc.freeze()
 
 
 if __name__ == "__main__":
