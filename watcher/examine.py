@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-import httpx
-
 from watcher.assess import Assessment, assess
 from watcher.conclude import conclude, sighting
 from watcher.conclusion import Conclusion, Dependency, Report, Said
@@ -14,12 +12,12 @@ from watcher.errors import GitError
 from watcher.judge.concerns import is_withheld
 from watcher.judge.shipped import Scope
 from watcher.materials import Facts
-from watcher.model import Advertisement, Oid, Pin, Ref, Same, Unobserved
+from watcher.model import Advertisement, Oid, Pin, Same, Unobserved
 from watcher.observe import Memory, Pulls, observe
 from watcher.opinions import Asking, Background, Opinion, opinion
 from watcher.upstream import salvage
 from watcher.upstream.mirror import Mirror
-from watcher.upstream.refs import Manner, poll, pull_refs, trust
+from watcher.upstream.refs import Manner, poll, pull_refs
 
 _TRIES = 2
 """How often an upstream is asked again that moved on while we looked."""
@@ -153,9 +151,6 @@ def _without_offers(assessment: Assessment) -> Assessment:
 
 def _pulls(url: str, advertisement: Advertisement) -> Pulls:
     """Return how to ask a server for its proposals; only http(s) servers of forges have any."""
-
-    async def ask() -> tuple[Ref, ...] | Unobserved:
-        async with httpx.AsyncClient(verify=trust()) as client:
-            return await pull_refs(client, url, before=advertisement)
-
-    return (lambda: asyncio.run(ask())) if url.startswith(("http://", "https://")) else tuple
+    if not url.startswith(("http://", "https://")):
+        return tuple
+    return lambda: asyncio.run(pull_refs(url, before=advertisement))

@@ -140,13 +140,7 @@ def test_pull_refs_are_held_apart(upstream, tmp_path):
     mirror = mirrored(upstream, tmp_path)
     assert "P" not in names(oids, mirror.parents())
 
-    async def ask():
-        import httpx  # noqa: PLC0415 - this test alone needs a client
-
-        async with httpx.AsyncClient(trust_env=False) as client:
-            return await pull_refs(client, upstream.url)
-
-    mirror.fetch_pulls(asyncio.run(ask()))
+    mirror.fetch_pulls(asyncio.run(pull_refs(upstream.url)))
     assert oids["P"] == refs_of(mirror)["refs/watcher/pulls/pull/9/head"]
     assert "P" in names(oids, mirror.parents())
     mirror.fetch(advertised(upstream.url))

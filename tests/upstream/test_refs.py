@@ -5,7 +5,6 @@ import threading
 from dataclasses import replace
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
-import httpx
 import pytest
 import stamina
 from dulwich.repo import Repo
@@ -17,7 +16,8 @@ from watcher.demo.server import Cut, OldProtocol, Page, Raw, Redirect, Silence, 
 from watcher.model import Advertisement, Same, Unobserved
 from watcher.upstream import refs, request
 from watcher.upstream.git import Git
-from watcher.upstream.refs import Manner, advertise, poll, pull_refs
+from watcher.upstream.refs import Manner, poll, pull_refs
+from watcher.upstream.url import Url
 
 USUAL = Manner()
 PICTURE = r"""
@@ -30,16 +30,6 @@ A---B---C---D---M---E      (main, tag: v1.0, tag: v2.0*, tag: v3.0**)
 def look(url, manner=USUAL, **kwargs):
     """Look at one upstream."""
     return asyncio.run(poll({url: url}, manner, **kwargs))[url]
-
-
-def once(url, manner=USUAL, call=advertise, client=None, **kwargs):
-    """Ask once, with a client of the test's own."""
-
-    async def ask():
-        async with httpx.AsyncClient(trust_env=False, **(client or {})) as made:
-            return await call(made, url, manner, **kwargs) if call is advertise else await call(made, url, **kwargs)
-
-    return asyncio.run(ask())
 
 
 def test_branches_and_tags_are_seen(upstream):
@@ -164,9 +154,9 @@ def test_one_ref_can_be_asked_for(upstream):
 def test_pull_refs_are_seen_when_asked(upstream, server):
     """And only then."""
     oids = upstream.draw(PICTURE)
-    found = once(upstream.url, call=pull_refs)
+    found = asyncio.run(pull_refs(upstream.url))
     assert [("refs/pull/7/head", oids["Y"])] == [(ref.name, ref.oid) for ref in found]
-    assert isinstance(once(server.url("owner/none"), call=pull_refs), Unobserved)
+    assert isinstance(asyncio.run(pull_refs(server.url("owner/none"))), Unobserved)
 
 
 def test_an_empty_repository_is_seen_as_empty(upstream):
@@ -330,7 +320,7 @@ def test_a_redirect_to_the_same_place_is_no_move(server, upstream):
     upstream.fault(Redirect(to=other.url + ".git"))
     seen = look(upstream.url)
     assert "redirected more than 5 times" in seen.reason  # The fault strikes both names; the loop is ended.
-    assert refs._place(httpx.URL(upstream.url)) == refs._place(httpx.URL(upstream.url + ".git/"))
+    assert refs._place(Url.read(upstream.url)) == refs._place(Url.read(upstream.url + ".git/"))
 
 
 def test_a_move_is_seen_by_a_poll_that_spares_the_handshake(server, upstream):
@@ -341,24 +331,6 @@ def test_a_move_is_seen_by_a_poll_that_spares_the_handshake(server, upstream):
     other.draw(PICTURE)
     upstream.fault(Redirect(to=other.url))
     assert other.url == look(upstream.url, before={upstream.url: first}).moved_to
-
-
-def test_credentials_stay_at_home(server, upstream, tmp_path):
-    """A redirect to another host gets none; one at home keeps them."""
-    from watcher.demo.server import GitServer  # noqa: PLC0415 - a second host is needed here alone
-
-    with GitServer(tmp_path / "elsewhere") as elsewhere:
-        there = Upstream(elsewhere)
-        there.draw(PICTURE)
-        upstream.fault(Redirect(to=there.url))
-        secrets = {"headers": {"Authorization": "Bearer secret"}, "cookies": {"session": "secret"}}
-        assert isinstance(once(upstream.url, client=secrets), Advertisement)
-        assert "secret" in str(server.requests)
-        assert "secret" not in str(elsewhere.requests)
-        elsewhere.requests.clear()
-        once(upstream.url, client={"auth": ("me", "secret")})
-        assert "Authorization" in str(server.requests)
-        assert "Authorization" not in str(elsewhere.requests)
 
 
 def test_passing_trouble_is_tried_again(upstream, server):

@@ -1,16 +1,15 @@
 """Hold one HTTP/1.1 connection.
 
 Parsing is h11's, which refuses two lengths that differ, bad chunks and endless heads; what it lets pass and a kept
-connection must not see is refused here. Whatever goes wrong is one of httpx's errors.
+connection must not see is refused here. Whatever goes wrong is a Failure.
 """
 
 import asyncio
 from typing import Any
 
 import h11
-import httpx
 
-from watcher.upstream.request import Answer, Question, TooLarge
+from watcher.upstream.request import Answer, Broken, Late, Misput, Question, TooLarge
 from watcher.upstream.tls import Resuming
 
 _LONGEST_HEAD = 64 * 1024
@@ -74,7 +73,7 @@ class Line(asyncio.Protocol):
         return is_next and self._parser.trailing_data == (b"", False) and not self._transport.is_closing()
 
     async def exchange(self, question: Question) -> Answer:
-        """Send a request, and return its answer; raise one of httpx's errors, or TooLarge."""
+        """Send a request, and return its answer; raise a Failure."""
         self._send(question)
         head = await self._head()
         headers = {name.decode("ascii"): value.decode("latin-1") for name, value in head.headers}
@@ -95,15 +94,15 @@ class Line(asyncio.Protocol):
         """Send a request whole: those of a poll are small."""
         self.has_heard = False
         url, body = question.url, question.body
-        headers = [("Host", url.netloc.decode("ascii")), *question.headers.items()]
+        headers = [("Host", url.authority), *question.headers.items()]
         if body is not None:
             headers.append(("Content-Length", str(len(body))))
         try:
-            head = h11.Request(method="GET" if body is None else "POST", target=url.raw_path, headers=headers)
+            head = h11.Request(method="GET" if body is None else "POST", target=url.target, headers=headers)
             sent = [head, h11.EndOfMessage()] if body is None else [head, h11.Data(data=body), h11.EndOfMessage()]
             self._transport.write(b"".join(self._parser.send(event) or b"" for event in sent))
         except h11.LocalProtocolError as error:
-            raise httpx.LocalProtocolError(str(error)) from error
+            raise Misput(str(error)) from error
 
     async def _head(self) -> h11.Response:
         for _ in range(_MOST_INTERIM + 1):
@@ -112,8 +111,8 @@ class Line(asyncio.Protocol):
                 _check(event)
                 return event
             if not isinstance(event, h11.InformationalResponse):
-                raise httpx.RemoteProtocolError("the server closed the connection without an answer")
-        raise httpx.RemoteProtocolError("the server announces an answer again and again")
+                raise Broken("the server closed the connection without an answer")
+        raise Broken("the server announces an answer again and again")
 
     async def _body(self, largest: int) -> bytes:
         parts, size = [], 0
@@ -130,11 +129,11 @@ class Line(asyncio.Protocol):
             try:
                 event = self._parser.next_event()
             except h11.RemoteProtocolError as error:
-                raise httpx.RemoteProtocolError(str(error)) from error
+                raise Broken(str(error)) from error
             if isinstance(event, h11.Event):
                 return event
             if self._error is not None:
-                raise httpx.ReadError(str(self._error) or type(self._error).__name__)
+                raise Broken(str(self._error) or type(self._error).__name__)
             await self._more()
 
     async def _more(self) -> None:
@@ -147,7 +146,7 @@ class Line(asyncio.Protocol):
             async with asyncio.timeout(self._patience):
                 await self._news
         except TimeoutError:
-            raise httpx.ReadTimeout("no answer in time") from None
+            raise Late from None
 
     def _wake(self) -> None:
         if self._news is not None and not self._news.done():
@@ -158,8 +157,8 @@ def _check(head: h11.Response) -> None:
     """Refuse an answer that is not what we asked for, or that somebody else would read in another way."""
     names = {name for name, _ in head.headers}
     if head.http_version not in {b"1.0", b"1.1"}:
-        raise httpx.RemoteProtocolError("the answer is not HTTP/1")
+        raise Broken("the answer is not HTTP/1")
     if {b"transfer-encoding", b"content-length"} <= names:
-        raise httpx.RemoteProtocolError("the answer tells its length in two ways")
+        raise Broken("the answer tells its length in two ways")
     if b"content-encoding" in names and dict(head.headers)[b"content-encoding"].lower() != b"identity":
-        raise httpx.RemoteProtocolError("the answer is compressed, unasked")
+        raise Broken("the answer is compressed, unasked")

@@ -12,10 +12,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from urllib.request import getproxies
 
 import certifi
-import httpx
 
 from watcher import address
 from watcher.errors import GitError
@@ -23,8 +21,9 @@ from watcher.model import Advertisement, Handshake, Ref, Same, Unobserved
 from watcher.upstream import protocol
 from watcher.upstream.git import Git, checked_address, masked
 from watcher.upstream.protocol import Malformed, Seen
-from watcher.upstream.request import AGENT, Client, Reply, Sender, Trouble, ask
+from watcher.upstream.request import AGENT, Reply, Sender, Trouble, ask
 from watcher.upstream.tls import Resuming
+from watcher.upstream.url import InvalidUrl, Url
 from watcher.upstream.wire import Wire
 
 HEADS_AND_TAGS = ("refs/heads/", "refs/tags/")
@@ -33,6 +32,7 @@ PULLS = ("refs/pull/", "refs/merge-requests/")
 _HOPS = 5
 _LONGEST_WAIT = 20.0
 """Seconds: a server that asks for a longer pause is left alone until the next pass."""
+_PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
 _TRUSTED_INSTEAD = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 """OpenSSL's own variables: whoever sets one says whom to trust."""
 
@@ -62,35 +62,20 @@ class _Host:
     """It said that we ask too often, and for how long it wants to be left alone."""
 
 
-async def advertise(
-    client: httpx.AsyncClient, url: str, manner: Manner = Manner(), *, before: Advertisement | None = None
-) -> Advertisement | Unobserved:
-    """Return the refs that an http(s) server advertises now; ask once.
+async def pull_refs(url: str, *, before: Advertisement | None = None) -> tuple[Ref, ...] | Unobserved:
+    """Return the refs of proposals; forges have tens of thousands, so ask only when a pin needs them.
 
     With `before`, an earlier answer of the same server, the handshake is left out: one request instead of two.
     """
-    # What it said then may have been the answer to another question.
-    known = None if before is None else replace(before.handshake, reply="")
-    try:
-        said = await _advertise(Client(client), url, manner, known, is_spared=True)
-    except Trouble as trouble:
-        return trouble.value(url)
-    match said:
-        case Same():
-            raise AssertionError("unreachable: nothing is the same as what is not known")
-        case _:
-            return said
-
-
-async def pull_refs(
-    client: httpx.AsyncClient, url: str, *, before: Advertisement | None = None
-) -> tuple[Ref, ...] | Unobserved:
-    """Return the refs of proposals; forges have tens of thousands, so ask only when a pin needs them."""
-    match await advertise(client, url, Manner(prefixes=PULLS), before=before):
+    # What it said then was the answer to another question.
+    known = {} if before is None else {url: replace(before.handshake, reply="")}
+    match (await news({url: url}, known, Manner(prefixes=PULLS, tries=1)))[url]:
         case Advertisement(refs=refs):
             return refs
-        case unobserved:
+        case Unobserved() as unobserved:
             return unobserved
+        case Same():
+            raise AssertionError("unreachable: nothing is the same as what is not known")
 
 
 async def poll(
@@ -158,10 +143,11 @@ async def news(
 async def connected(context: ssl.SSLContext) -> AsyncIterator[Sender]:
     """Give what sends requests one after the other, over one connection."""
     # Once the environment names a proxy, httpx is left to tell which hosts are asked through it, and to do so.
-    if any(getproxies().get(scheme) for scheme in ("http", "https", "all")):
-        limits = httpx.Limits(max_connections=1, max_keepalive_connections=1)
-        async with httpx.AsyncClient(verify=context, limits=limits) as client:
-            yield Client(client)
+    if any(value and name.lower() in _PROXIES for name, value in os.environ.items()):
+        from watcher.upstream.proxied import proxied  # noqa: PLC0415 - httpx is large
+
+        async with proxied(context) as client:
+            yield client
         return
     wire = Wire(context)
     try:
@@ -262,8 +248,7 @@ async def _advertise(
             return await _converse(sender, url.rstrip("/"), manner, known, is_spared=is_spared)
     except TimeoutError:
         raise Trouble(f"no answer within {manner.seconds:g} s", again=True) from None
-    except (httpx.InvalidURL, UnicodeError) as error:
-        # Also where a redirect led; a host that is no valid international name is a UnicodeError.
+    except InvalidUrl as error:
         raise Trouble(f"the address cannot be used: {masked(str(error))[:200]}") from error
     except Malformed as error:
         if error.is_told:
@@ -285,8 +270,8 @@ async def _converse(
                 raise
         except Malformed:
             pass  # Not the server it was: shake hands again, and tell from that answer what is wrong.
-    home = httpx.URL(base)
-    asked = httpx.URL(f"{base}/info/refs?service=git-upload-pack")
+    home = Url.read(base)
+    asked = Url.read(f"{base}/info/refs?service=git-upload-pack")
     reply = await ask(sender, asked, manner.largest, home=home, hops=_HOPS)
     _require(reply, "application/x-git-upload-pack-advertisement")
     final = _base_of(reply.url)
@@ -307,9 +292,9 @@ def _told(
     return protocol.advertisement(seen, manner.prefixes, moved_to, said)
 
 
-async def _ls_refs(sender: Sender, base: str, manner: Manner, server: Seen, *, home: httpx.URL | None = None) -> bytes:
+async def _ls_refs(sender: Sender, base: str, manner: Manner, server: Seen, *, home: Url | None = None) -> bytes:
     """Ask a server of version 2 for its refs; it is at home unless it is said what is."""
-    url = httpx.URL(f"{base.rstrip('/')}/git-upload-pack")
+    url = Url.read(f"{base.rstrip('/')}/git-upload-pack")
     body = protocol.ls_refs(manner.prefixes, object_format=server.object_format, agent=AGENT)
     reply = await ask(sender, url, manner.largest, home=home or url, body=body)
     _require(reply, "application/x-git-upload-pack-result")
@@ -325,13 +310,13 @@ def _require(reply: Reply, expected: str) -> None:
         raise Trouble(f"the server answers with {masked(found)[:60] or 'no content type'}, which is not git's")
 
 
-def _base_of(url: httpx.URL) -> httpx.URL:
+def _base_of(url: Url) -> Url:
     """Return the repository's address when its `info/refs` was found at `url`."""
     if not url.path.endswith("/info/refs"):
         raise Trouble("redirected to a page that is no repository")
-    return url.copy_with(path=url.path.removesuffix("/info/refs") or "/", query=None)
+    return replace(url, path=url.path.removesuffix("/info/refs") or "/", query="")
 
 
-def _place(url: httpx.URL) -> tuple[str, int | None, str]:
+def _place(url: Url) -> tuple[str, str]:
     """Return what makes two addresses the same place: neither the scheme nor `.git` does."""
-    return url.host, url.port, url.path.rstrip("/").removesuffix(".git")
+    return url.authority, url.path.rstrip("/").removesuffix(".git")
