@@ -134,7 +134,7 @@ def _seen(finding: Finding, concern: Concern, now: datetime) -> Step:
     """Return the step of a known finding that this pass found again."""
     if finding.is_dismissed:
         return finding, None
-    fresh = replace(finding, concern=concern)
+    fresh = finding if concern == finding.concern else replace(finding, concern=concern)
     if finding.state is State.RESOLVED:
         return replace(_moved(fresh, State.OPEN, now), opened_at=now), EventKind.REOPENED
     if _has_slept(finding, now):

@@ -1,6 +1,7 @@
 """Words are laid out as `rich` lays them out, in colours and without, however wide their characters are."""
 
 import io
+import textwrap
 
 import pytest
 from hypothesis import assume, given
@@ -9,7 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from watcher.report.terminal import NARROW, Paper, Piece, put
+from watcher.report.terminal import NARROW, Paper, Piece, put, wrapped
 from watcher.report.text import safe
 
 STYLES = ["", "bold", "dim", "cyan", "bold white on red"]
@@ -39,6 +40,13 @@ def test_layout(pieces, width, color):
     paper = Paper(width, color=color)
     put(paper, *pieces, label=("HIGH", "bold red"), mark="• ")
     assert by_rich(pieces, width, color=color) == paper.text
+
+
+@given(text=st.text("ab ", min_size=1, max_size=40).map(str.lstrip), width=st.integers(1, 12))
+def test_lines_break_as_by_textwrap(text, width):
+    """Whatever the words and the width are."""
+    options = {"break_long_words": False, "break_on_hyphens": False}
+    assert (textwrap.wrap(text, width, **options) or [""]) == wrapped(text, width)
 
 
 def test_what_is_taken_for_narrow():

@@ -1,11 +1,10 @@
 """Put text into two columns of a terminal: labels left, words right, wrapped under themselves.
 
-Plain text goes through `textwrap`, which is at hand; `rich` is asked for colours, and where characters are not plainly
-one column wide. Lines break between words and never within one, so that ids and addresses can be copied.
+`rich` is asked for colours, and where characters are not plainly one column wide. Lines break between words and never
+within one, so that ids and addresses can be copied.
 """
 
 import re
-import textwrap
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -45,7 +44,12 @@ class Paper:
 
     def wrap(self, left: tuple[Piece, ...], pieces: tuple[Piece, ...]) -> None:
         """Add pieces to the right of others, with as many lines as they need."""
-        indent = len(_plain(left))
+        before = _plain(left)
+        indent = len(before)
+        if not self._color and NARROW.fullmatch(words := _plain(pieces)):
+            lines = f"\n{' ' * indent}".join(wrapped(words, self.width - indent))
+            self._out.write(f"{before}{lines}\n")
+            return
         for row in self._rows(pieces, self.width - indent):
             if isinstance(row, str):
                 self.line(*left, (row, ""))
@@ -62,7 +66,7 @@ class Paper:
                 yield row if self._color else row.plain
             return
         styled, at = _text(pieces) if self._color else plain, 0
-        for part in _wrapped(plain, width):
+        for part in wrapped(plain, width):
             at = plain.index(part, at)
             yield styled[at : at + len(part)]
             at += len(part)
@@ -93,13 +97,22 @@ def put(paper: Paper, *pieces: Piece, label: Piece = ("", ""), mark: str = "", d
     paper.wrap(((text.ljust(_INDENT + deeper), style), (mark, "green")), pieces)
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    if len(text) <= width:
-        return [text.rstrip()]
-    wrapped = textwrap.wrap(
-        text, width, break_long_words=False, break_on_hyphens=False, expand_tabs=False, replace_whitespace=False
-    )
-    return wrapped or [""]
+def wrapped(text: str, width: int) -> list[str]:
+    """Return lines that are so wide at most, unless one word is wider; spaces where they end or break are dropped.
+
+    They break where `textwrap` breaks them, which takes ten times as long: reports have thousands of lines.
+    """
+    lines, rest = [], text.rstrip(" ")
+    while len(rest) > width:
+        rest = rest.lstrip(" ")
+        at = rest.rfind(" ", 0, width + 1)
+        if at < 0:
+            at = rest.find(" ")
+        if at < 0:
+            break
+        lines.append(rest[:at].rstrip(" "))
+        rest = rest[at:].lstrip(" ")
+    return [*lines, rest]
 
 
 def _plain(pieces: tuple[Piece, ...]) -> str:
