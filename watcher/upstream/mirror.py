@@ -20,8 +20,8 @@ from watcher.upstream.objects import FETCH, HOUR, lines
 _PULLS = "refs/watcher/pulls/"
 _MANY = 200
 """So many new refs are worth a packed file."""
-_LONG = 1 << 19
-"""Bytes of packs' indexes (some 16,000 objects) from which git's own file of the history pays."""
+_LONG = 1 << 16
+"""Bytes of packs' indexes (some 2,000 objects) from which git's own file of the history pays."""
 _MOST_LANDINGS = 100
 """How many landings are looked at to find the one that moved a pin."""
 _REFUSED = re.compile(r"not our ref|unadvertised object|find remote ref|no such remote ref", re.IGNORECASE)
