@@ -127,7 +127,10 @@ def _located(
 def _lines(shown: PagesOf, pin: Pin, concern: Concern, looked: Looked) -> tuple[Place, ...]:
     """Return lines of what is pinned, and where their blame is shown."""
     commit, pages = _commit(pin, looked), shown(pin.upstream)
-    return tuple(replace(it, url=pages.blame(commit, it.text) if commit else None) for it in concern.lines)
+    return tuple(
+        Place(text=it.text, variant=it.variant, url=pages.blame(commit, it.text) if commit else None)
+        for it in concern.lines
+    )
 
 
 def _place(shown: PagesOf, pin: Pin, reading: Reading, found: Found) -> Place:

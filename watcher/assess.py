@@ -3,9 +3,10 @@
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 
 from watcher import materials
+from watcher.judge.bump import Ladder
 from watcher.judge.contract import VERSION_FILES
 from watcher.judge.reachability import reachabilities
 from watcher.judge.shipped import BY_NAME, Scope, is_shipped
@@ -81,14 +82,15 @@ def assess(
     had = _pinned_contents(mirror, seen, alive, had, found, repairs)
     had = replace(had, patch_ids=_patch_ids(mirror, seen, surveyed, found, had, repairs))
     judgement = judged(seen, surveyed, had, repairs, alive, scope, dismissed)
-    proposals = [made for pin in alive if (made := propose(pin, seen, surveyed, judgement, repairs))]
+    ladders = cache(partial(ladder_for, seen=seen, surveyed=surveyed))
+    proposals = [made for pin in alive if (made := propose(pin, seen, surveyed, judgement, repairs, ladders))]
     return Assessment(
         seen=seen,
         surveyed=surveyed,
         reachability=reach,
         judgement=judgement,
         suggestions=tuple(map(partial(suggestion, scope=scope), proposals, _costs(mirror, proposals))),
-        single={pin.id: _single(pin, seen, surveyed, judgement) for pin in alive},
+        single={pin.id: _single(pin, seen, judgement, ladders) for pin in alive},
         repairs=repairs,
     )
 
@@ -179,13 +181,13 @@ def _shape(changed: Iterable[ChangedPath]) -> frozenset[tuple[str, str]]:
     return frozenset((it.status, it.path) for it in changed)
 
 
-def _single(pin: Pin, seen: Observation, surveyed: Survey, judgement: Judged) -> dict[str, Rung]:
+def _single(pin: Pin, seen: Observation, judgement: Judged, ladders: Callable[[Oid], Ladder]) -> dict[str, Rung]:
     """Return the smallest target for each fix that a pin lacks."""
     commit = seen.commit_of(pin)
     lacking = wanted(pin, judgement)
     if commit is None or not lacking:
         return {}
-    ladder = ladder_for(commit, seen, surveyed)
+    ladder = ladders(commit)
     rungs = {name: ladder.minimal([judgement.same[name]]) for name in lacking}
     return {name: rung for name, rung in rungs.items() if rung}
 

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
+from itertools import chain
 
 from watcher.model import Oid
 
@@ -55,10 +56,10 @@ class Table(ABC):
     @cached_property
     def children(self) -> "array[int]":
         """Return how often each commit is named as a parent."""
-        counts = array("i", bytes(4 * len(self.first)))
-        for number in range(len(self.first)):
-            for parent in self.parents(number):
-                counts[parent] += 1
+        counts = array("i", bytes(4 * (len(self.first) + 1)))  # NONE counts in the last one
+        for parent in chain(self.first, self.second, *self.more.values()):
+            counts[parent] += 1
+        counts.pop()
         return counts
 
     @cached_property
@@ -113,7 +114,13 @@ class Listed(Table):
 
 def leveled(table: Table, levels: "array[int]", wanted: Iterable[int]) -> "array[int]":
     """Fill in the levels of the wanted commits, and of what they need; 0 stands for a level that is not known yet."""
+    first, second = table.first, table.second
     for number in wanted:
+        parent = first[number]
+        # Most commits have one parent, whose turn was before.
+        if second[number] == NONE and (parent == NONE or levels[parent]):
+            levels[number] = 1 if parent == NONE else levels[parent] + 1
+            continue
         todo = [number]
         while todo:
             above = table.parents(todo[-1])

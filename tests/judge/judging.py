@@ -1,6 +1,7 @@
 """From a drawing to judgements: what a mirror would have brought is said in the test."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from tests.judge.picture import Picture, named
 from watcher.judge.suggest import Cost, ladder_for, propose, suggestion, wanted
@@ -61,7 +62,8 @@ class Judging:
 
     def propose(self, pin: Pin, cost: Cost | None = None) -> Suggestion | None:
         """Return the suggestion for a pin."""
-        made = propose(pin, self.seen, self.survey, self.judged, self.repairs)
+        ladders = partial(ladder_for, seen=self.seen, surveyed=self.survey)
+        made = propose(pin, self.seen, self.survey, self.judged, self.repairs, ladders)
         return made and suggestion(made, cost or Cost(paths=(), before={}, after={}))
 
     def target(self, pin: Pin) -> tuple | None:

@@ -36,13 +36,16 @@ class Ladder:
         self._own: Sequence[Oid] = graph.first_parent_line(lines[0].tip) if lines else ()
         self._above: dict[Oid, Set[Oid]] = {}
         self._rungs: dict[Oid, Rung] = {}
+        self._minima: dict[tuple[Equivalents, ...], Rung | None] = {}
         self._below = graph.ancestors(pin)
 
     def minimal(self, wanted: Iterable[Equivalents]) -> Rung | None:
         """Return the smallest target with every wanted change on the pin's own line, else on any line, or None."""
         changes = tuple(wanted)
-        found = self._minimal(changes, self._pin)
-        return self._minimal(changes, self._start) if found is None and self._start else found
+        if changes not in self._minima:
+            found = self._minimal(changes, self._pin)
+            self._minima[changes] = self._minimal(changes, self._start) if found is None and self._start else found
+        return self._minima[changes]
 
     def elsewhere(self, wanted: Iterable[Equivalents]) -> Rung | None:
         """Return the smallest target with the pin and every wanted change on the lines beside its own, or None.

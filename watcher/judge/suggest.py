@@ -1,7 +1,7 @@
 """Which bump do we propose for a pin, and what does it cost?"""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from watcher.judge.bump import Ladder
@@ -82,18 +82,23 @@ def ladder_for(commit: Oid, seen: Observation, surveyed: Survey) -> Ladder:
 
 
 def propose(
-    pin: Pin, seen: Observation, surveyed: Survey, judgement: Judged, repairs: Mapping[Oid, Repair]
+    pin: Pin,
+    seen: Observation,
+    surveyed: Survey,
+    judgement: Judged,
+    repairs: Mapping[Oid, Repair],
+    ladders: Callable[[Oid], Ladder],
 ) -> Proposal | None:
     """Return the smallest bump for a pin's fixes, or None when there is nothing to gain or no way to gain it.
 
     The target has every fix worth a bump; where none is, every fix that may be. A floating pin follows by itself.
-    Where a fast-forward gives some of the fixes, none is proposed that loses commits.
+    Where a fast-forward gives some of the fixes, none is proposed that loses commits. `ladders` gives that of a commit.
     """
     commit = seen.commit_of(pin)
     lacking = wanted(pin, judgement)
     if commit is None or not lacking or pin.ref_kind.is_floating:
         return None
-    ladder = ladder_for(commit, seen, surveyed)
+    ladder = ladders(commit)
     same = {name: judgement.same[name] for name in lacking}
     every = ladder.rungs(same)
     rungs = tuple(rung for rung in every if seen.graph.is_ancestor(commit, rung.to)) or every
