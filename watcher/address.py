@@ -10,7 +10,8 @@ query, no fragment, no port of an ssh or git URL. The port of an http(s) URL sta
 
 import hashlib
 import re
-from ipaddress import ip_address
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 _SCHEMES = frozenset({"https", "http", "ssh", "git"})
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029]")
@@ -24,7 +25,23 @@ _SCP = re.compile(
 _SPELLED_HOST = re.compile(r"[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
 _SPELLED_PATH = re.compile(r"[^\s\x00-\x1f\x7f\"'<>|`\\\ue000]+")
 _WEB_PORTS = {"http": "80", "https": "443"}
+_WRAPPED = IPv6Network("64:ff9b::/96")
+"""IPv6 addresses that stand for IPv4 ones (RFC 6052)."""
 _ALIASES = {"www.github.com": "github.com", "ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowed:
+    """What an address may lead to, beside servers on the internet."""
+
+    files: bool = False
+    """This machine's file system."""
+    private: bool = True
+    """Servers inside a private network."""
+
+
+NAMED = Allowed()
+"""What an address may lead to that a person named."""
 
 
 def canonical(url: str) -> str:
@@ -63,6 +80,12 @@ def host(url: str) -> str:
     return authority.rpartition("@")[2].lower()
 
 
+def host_name(url: str) -> str:
+    """Return the host of an address in any form that git takes, without its port and brackets."""
+    name = host(url)
+    return name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
+
+
 def _scp(url: str) -> str | None:
     """Read `git@host:path`; a host without a user needs a dot, else it is a drive letter or a helper."""
     found = _SCP.fullmatch(url.removeprefix("git+"))
@@ -81,7 +104,7 @@ def _spelled(scheme: str, server: str, path: str) -> str | None:
         return None
     is_web = scheme in _WEB_PORTS
     kept = f":{port}" if is_web and port.isdigit() and port != _WEB_PORTS[scheme] else ""
-    is_plain = scheme == "http" and (bool(kept) or host == "localhost" or _is_ip(host))
+    is_plain = scheme == "http" and (bool(kept) or host == "localhost" or is_literal(host))
     return f"{'http' if is_plain else 'https'}://{host}{kept}/{path}"
 
 
@@ -93,12 +116,22 @@ def _host_and_port(server: str) -> tuple[str, str]:
     return host, port
 
 
-def _is_ip(host: str) -> bool:
+def is_literal(host: str) -> bool:
+    """Answer whether a host is written as an internet address."""
     try:
         ip_address(host.strip("[]"))
     except ValueError:
         return False
     return True
+
+
+def is_public(place: str) -> bool:
+    """Answer whether an internet address is one of the internet, and of no private network or single machine."""
+    it: IPv4Address | IPv6Address = ip_address(place.partition("%")[0])
+    if isinstance(it, IPv6Address):
+        inner = it.ipv4_mapped or it.sixtofour or (IPv4Address(int(it) & 0xFFFFFFFF) if it in _WRAPPED else None)
+        it = inner or it
+    return it.is_global and not it.is_multicast
 
 
 def one_spelling(url: str) -> str:

@@ -114,7 +114,7 @@ def _of_upstream(
         settings.address(seen.upstream),
         filters=seen.advertisement.filters,
         object_format=seen.advertisement.object_format,
-        local=settings.allows_files,
+        allowed=settings.allowed(settings.address(seen.upstream)),
     )
     scope = Scope(paths=watched.paths, variants=watched.variants)
     aim = Aim(to) if to in set(Aim) else _commit(to, seen, mirror)

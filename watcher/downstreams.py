@@ -254,7 +254,7 @@ def _remote(
         url,
         filters=advertisement.filters,
         object_format=advertisement.object_format,
-        local=settings.allows_files,
+        allowed=settings.allowed(url),
     )
     mirror.fetch(replace(advertisement, refs=tuple(ref for ref in advertisement.refs if ref.name == branch)))
     files = mirror.files(tip)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from watcher.address import Allowed
 from watcher.assess import Assessment, assess
 from watcher.conclude import conclude, sighting
 from watcher.conclusion import Conclusion, Dependency, Report, Said
@@ -29,7 +30,7 @@ class Task:
 
     upstream: str
     url: str
-    is_local: bool
+    allowed: Allowed
     pins: tuple[Pin, ...]
     dependencies: tuple[Dependency, ...]
     """Those whose variants all come from here."""
@@ -102,7 +103,7 @@ def _examined(task: Task, said: Advertisement | Unobserved, asked: Opinion) -> A
             if not error.retryable:
                 return Unobserved(upstream=task.upstream, reason=str(error))
             trouble = Unobserved(upstream=task.upstream, reason=str(error))
-        again = asyncio.run(poll({task.upstream: task.url}, Manner(local=task.is_local)))[task.upstream]
+        again = asyncio.run(poll({task.upstream: task.url}, _manner(task)))[task.upstream]
         if isinstance(again, Unobserved):
             return again
         said = again
@@ -115,7 +116,7 @@ def _attempt(task: Task, advertisement: Advertisement, asked: Opinion) -> Assess
         task.url,
         filters=advertisement.filters,
         object_format=advertisement.object_format,
-        local=task.is_local,
+        allowed=task.allowed,
     )
     seen = observe(
         task.upstream,
@@ -123,7 +124,7 @@ def _attempt(task: Task, advertisement: Advertisement, asked: Opinion) -> Assess
         mirror,
         advertisement,
         task.memory,
-        pulls=_pulls(task.url, advertisement),
+        pulls=_pulls(task, advertisement),
         tracked=task.tracked,
         at=task.at,
     )
@@ -149,8 +150,12 @@ def _without_offers(assessment: Assessment) -> Assessment:
     return replace(assessment, judgement=judgement, suggestions=(), single={})
 
 
-def _pulls(url: str, advertisement: Advertisement) -> Pulls:
+def _pulls(task: Task, advertisement: Advertisement) -> Pulls:
     """Return how to ask a server for its proposals; only http(s) servers of forges have any."""
-    if not url.startswith(("http://", "https://")):
+    if not task.url.startswith(("http://", "https://")):
         return tuple
-    return lambda: asyncio.run(pull_refs(url, before=advertisement))
+    return lambda: asyncio.run(pull_refs(task.url, _manner(task), before=advertisement))
+
+
+def _manner(task: Task) -> Manner:
+    return Manner(local=task.allowed.files, named=None if task.allowed.private else frozenset())

@@ -135,7 +135,7 @@ def _mirror(settings: Settings, upstream: str, refs: Advertisement) -> Mirror:
         settings.address(upstream),
         filters=refs.filters,
         object_format=refs.object_format,
-        local=settings.allows_files,
+        allowed=settings.allowed(settings.address(upstream)),
     )
 
 

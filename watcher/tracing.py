@@ -92,7 +92,7 @@ def _mirror(settings: Settings, upstream: str, assessment: Assessment) -> Mirror
         settings.address(upstream),
         filters=seen.filters,
         object_format=seen.object_format,
-        local=settings.allows_files,
+        allowed=settings.allowed(settings.address(upstream)),
     )
 
 

@@ -182,7 +182,7 @@ def _is_had_again(settings: Settings, directory: Path, upstream: str, kept: tupl
         directory=directory,
         url=checked_address(settings.address(upstream), local=settings.allows_files),
         partial=False,
-        local=settings.allows_files,
+        allowed=settings.allowed(settings.address(upstream)),
     )
     return packing.is_published(directory, kept) and all(map(mirror.serves, kept))
 

@@ -176,7 +176,7 @@ class _Plan:
         return Task(
             upstream=upstream,
             url=self._settings.address(upstream),
-            is_local=self._settings.allows_files,
+            allowed=self._settings.allowed(self._settings.address(upstream)),
             pins=tuple(self.pins[upstream]),
             dependencies=tuple(self._dependencies.get(upstream, ())),
             folder=mirror_folder(self._settings, upstream),
@@ -279,7 +279,8 @@ def _changes(
         progress("asking upstreams", len(finished), len(addresses))
 
     progress("asking upstreams", 0, len(addresses))
-    seen = poll(addresses, known, Manner(local=settings.allows_files), done)
+    manner = Manner(local=settings.allows_files, named=settings.named_hosts)
+    seen = poll(addresses, known, manner, done)
     return {upstream: _named(said, settings) for upstream, said in seen.items()}
 
 

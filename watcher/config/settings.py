@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from textwrap import indent
@@ -14,7 +15,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
 
 from watcher import web
-from watcher.address import host, last_component, one_spelling
+from watcher.address import Allowed, host, host_name, last_component, one_spelling
 from watcher.config.document import Loc, quoted
 from watcher.config.expression import PatternError, check
 from watcher.config.fields import (
@@ -571,12 +572,28 @@ class Settings(_Model):
         place = self.forge(repository) if repository else None
         return web.pages(repository, place.kind if place else None)
 
-    @property
+    def allowed(self, address: str) -> Allowed:
+        """Return what an address may lead to: inside a private network, only where a host is named here."""
+        return Allowed(files=self.allows_files, private=host_name(address) in self.named_hosts)
+
+    @cached_property
     def allows_files(self) -> bool:
         """Answer whether the configuration itself names an address on this machine's file system."""
-        named = (*self.rewrites.values(), *(pin.upstream for pin in self.pins))
+        return any(address.startswith("file:") for address in self._addresses)
+
+    @cached_property
+    def named_hosts(self) -> frozenset[str]:
+        """Return the hosts that the configuration itself names, which may be inside a private network."""
+        apis = (forge.api for forge in self.forges.values() if forge.api)
+        forges = (f"https://{name}" for name in self.forges)
+        upstreams = (*self.upstreams, *(it for group in self.relatives for it in group))
+        return frozenset({host_name(it) for it in (*self._addresses, *upstreams, *apis, *forges)})
+
+    @property
+    def _addresses(self) -> tuple[str, ...]:
+        """Return the addresses that may be of files."""
         downstreams = (it.repository or "" for it in self.downstreams)
-        return any(address.startswith("file:") for address in (*named, *downstreams))
+        return (*self.rewrites.values(), *(pin.upstream for pin in self.pins), *downstreams)
 
 
 def _forge_kind(name: str) -> ForgeKind | None:

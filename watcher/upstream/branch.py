@@ -13,6 +13,7 @@ from watcher.errors import GitError
 from watcher.model import Oid, oid
 from watcher.upstream.git import Git, checked_address
 from watcher.upstream.mirror import Mirror
+from watcher.upstream.reaching import pinned
 
 _MODES = frozenset({"100644", "100755"})
 """What a file may be that is edited: a symbolic link or a submodule is none."""
@@ -60,8 +61,8 @@ def push(mirror: Mirror, commit: Oid, branch: str, *, before: Oid | None, login:
     `before` is where the branch must be for that, None: it must not exist. Whatever somebody else pushed there stays.
     """
     ref = f"refs/heads/{branch}"
-    address = checked_address(mirror.url, local=mirror.local)
-    git = Git(directory=mirror.directory, config=_config(mirror, login), local=mirror.local)
+    address = checked_address(mirror.url, local=mirror.allowed.files)
+    git = Git(directory=mirror.directory, config=_config(mirror, login), local=mirror.allowed.files)
     lease = f"--force-with-lease={ref}:{before or ''}"
     # Not --porcelain: it prints why a push was refused where nobody looks for trouble.
     git.run("push", "--quiet", "--no-verify", lease, address, f"{commit}:{ref}")
@@ -77,7 +78,7 @@ def is_by(mirror: Mirror, commit: Oid, author: Author) -> bool:
 
 def _config(mirror: Mirror, login: Login | None) -> tuple[tuple[str, str], ...]:
     # Without deltas: git would look for the old contents of the files to make some of, and a mirror lacks them.
-    settings = [("http.followRedirects", "false"), ("pack.window", "0")]
+    settings = [*pinned(mirror.url, mirror.allowed), ("pack.window", "0")]
     if mirror.partial:
         settings += [("remote.origin.url", mirror.url), ("remote.origin.promisor", "true")]
     if login:

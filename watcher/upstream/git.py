@@ -44,6 +44,7 @@ _CONFIG = {
     "http.lowSpeedTime": "60",
     "maintenance.auto": "false",
     "protocol.version": "2",
+    "http.followRedirects": "false",
     "submodule.recurse": "false",
 }
 

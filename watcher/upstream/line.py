@@ -72,6 +72,11 @@ class Line(asyncio.Protocol):
         is_next = self._parser.our_state is h11.IDLE and self._parser.their_state is h11.IDLE
         return is_next and self._parser.trailing_data == (b"", False) and not self._transport.is_closing()
 
+    @property
+    def place(self) -> str:
+        """Return the internet address of the server."""
+        return str(self._transport.get_extra_info("peername")[0])
+
     async def exchange(self, question: Question) -> Answer:
         """Send a request, and return its answer; raise a Failure."""
         self._send(question)

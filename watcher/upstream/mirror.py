@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from watcher.address import NAMED, Allowed
 from watcher.errors import GitError
 from watcher.model import Advertisement, Commit, Oid, Ref, oid
 from watcher.upstream import porcelain, salvage
 from watcher.upstream.contents import Contents
 from watcher.upstream.git import Git, checked_address
-from watcher.upstream.objects import FETCH, HOUR, lines
+from watcher.upstream.objects import FETCH, HOUR, Config, lines
 
 _PULLS = "refs/watcher/pulls/"
 _MANY = 200
@@ -34,15 +35,15 @@ class Mirror(Contents):
 
     @classmethod
     def open(
-        cls, directory: Path, url: str, *, filters: bool, object_format: str = "sha1", local: bool = False
+        cls, directory: Path, url: str, *, filters: bool, object_format: str = "sha1", allowed: Allowed = NAMED
     ) -> "Mirror":
         """Return the mirror in a folder; create it on first use, rebuild it when it is broken.
 
         `filters` is what the server offers now; a mirror stays as it was made.
         """
-        checked_address(url, local=local)
+        checked_address(url, local=allowed.files)
         salvage.ensure(directory, filters=filters, object_format=object_format)
-        return cls(directory=directory, url=url, partial=salvage.is_partial(directory), local=local)
+        return cls(directory=directory, url=url, partial=salvage.is_partial(directory), allowed=allowed)
 
     # --- bring -------------------------------------------------------------------------------------------------------
 
@@ -81,9 +82,13 @@ class Mirror(Contents):
         with tempfile.TemporaryDirectory(prefix="asked-", dir=self.directory) as name:
             object_format = salvage.format_of(self.directory) or "sha1"
             Git().run("init", "-q", "--bare", "--template=", f"--object-format={object_format}", "--", name)
-            git = Git(directory=Path(name), config=self._remote("tree:0"), local=self.local)
-            try:
+
+            def ask(remote: Config) -> None:
+                git = Git(directory=Path(name), config=remote, local=self.allowed.files)
                 git.run(*FETCH, "--depth=1", "--filter=tree:0", "origin", stdin=lines([wanted]), timeout=HOUR)
+
+            try:
+                self.ask(ask, "tree:0")
             except GitError as error:
                 if error.retryable or not _REFUSED.search(str(error)):
                     raise
@@ -228,7 +233,7 @@ class Mirror(Contents):
         """Fetch objects with their history; return False where the filter left some of them out."""
         options = ["--filter=tree:0"] if self.partial else []
         try:
-            self._fetching().run(*FETCH, *options, "origin", stdin=lines(wanted), timeout=HOUR)
+            self._fetch(*options, stdin=lines(wanted))
         except GitError as error:
             if not self.partial or not _LEFT_OUT.search(error.said):
                 raise

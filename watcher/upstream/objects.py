@@ -5,25 +5,31 @@ object that was seen once stays, so it is not looked for again.
 """
 
 import hashlib
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from watcher.address import NAMED, Allowed, host
 from watcher.errors import GitError
 from watcher.model import ChangedPath, Oid, is_oid, oid
 from watcher.upstream import porcelain
 from watcher.upstream.git import Git
+from watcher.upstream.reaching import pinned
 
 EMPTY_TREE = {40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904"}
 EMPTY_TREE[64] = hashlib.sha256(b"tree 0\0").hexdigest()
 HOUR = 3600.0
 FETCH = ("fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--stdin")
+_REDIRECTED = re.compile(r"returned error: 30[12378]")
 _MOST_TREES = 8
 """So many listings of whole commits are kept at hand."""
 
 _LONG = 64 * 1024
 """Bytes of paths that fit on a command line without worry."""
 
+Config = tuple[tuple[str, str], ...]
+"""Settings of git."""
 Listing = tuple[dict[str, Oid], dict[str, Oid]]
 """The regular files of a commit, and its submodules with the commits that they are at."""
 
@@ -41,6 +47,8 @@ class _Seen:
     listings: dict[Oid, Listing] = field(default_factory=dict)
     entries: dict[Oid, tuple[frozenset[str], Listing]] = field(default_factory=dict)
     """Commit → paths that were asked for, and what it has of them."""
+    at: str | None = None
+    """Where the upstream's address was found to lead, by a redirect."""
     changed: dict[tuple[Oid | None, Oid], tuple[ChangedPath, ...]] = field(default_factory=dict)
     """What differs between commits, where somebody asked for all of it."""
 
@@ -54,7 +62,8 @@ class Objects:
     """Where to fetch from. It is never written to disk."""
     partial: bool
     """Trees and file contents are missing until they are fetched."""
-    local: bool = False
+    allowed: Allowed = NAMED
+    """What its address, and where that leads, may be."""
     _seen: _Seen = field(default_factory=_Seen, compare=False, repr=False)
 
     # --- bring -------------------------------------------------------------------------------------------------------
@@ -65,7 +74,7 @@ class Objects:
         if missing:
             # No talk about what we have: the server would search its history for it.
             noop = (("fetch.negotiationAlgorithm", "noop"),)
-            self._fetching(noop).run(*FETCH, "--filter=blob:none", "origin", stdin=lines(missing), timeout=HOUR)
+            self._fetch("--filter=blob:none", config=noop, stdin=lines(missing))
             self._seen.objects.update(dict.fromkeys(missing))
         return len(missing)
 
@@ -163,14 +172,37 @@ class Objects:
         """Return git for questions: it knows no remote, so it cannot fetch."""
         return Git(directory=self.directory)
 
-    def _fetching(self, config: tuple[tuple[str, str], ...] = ()) -> Git:
-        """Return git for fetches: it knows the remote, and that the remote holds what is missing."""
-        remote = self._remote("tree:0") if self.partial else self._remote(None)
-        return Git(directory=self.directory, config=(*remote, *config), local=self.local)
+    def _fetch(self, *options: str, stdin: bytes, config: Config = ()) -> None:
+        """Fetch what `stdin` names from the remote, which is known to hold what is missing."""
+        filtered = "tree:0" if self.partial else None
 
-    def _remote(self, filtered: str | None) -> tuple[tuple[str, str], ...]:
+        def fetch(remote: Config) -> None:
+            git = Git(directory=self.directory, config=(*remote, *config), local=self.allowed.files)
+            git.run(*FETCH, *options, "origin", stdin=stdin, timeout=HOUR)
+
+        self.ask(fetch, filtered)
+
+    def ask(self, ask: Callable[[Config], object], filtered: str | None = None) -> None:
+        """Ask the remote, with git's settings for it (`filtered`: for a partial clone); follow its redirect, if any."""
+        try:
+            ask(self._remote(filtered))
+        except GitError as error:
+            if self._seen.at is not None or not _REDIRECTED.search(error.said):
+                raise
+            from watcher.upstream.refs import landing  # noqa: PLC0415 - large, and few upstreams redirect
+
+            self._seen.at = landing(self.url, self.allowed)
+            ask(self._remote(filtered))
+
+    def _remote(self, filtered: str | None) -> Config:
+        url = self._seen.at or self.url
+        is_home = host(url) == host(self.url)
         promise = (("remote.origin.promisor", "true"), ("remote.origin.partialCloneFilter", filtered or ""))
-        return (("remote.origin.url", self.url), *(promise if filtered else ()))
+        return (
+            ("remote.origin.url", url),
+            *pinned(url, self.allowed if is_home else Allowed(private=False)),
+            *(promise if filtered else ()),
+        )
 
     def _missing(self, wanted: Iterable[Oid]) -> list[Oid]:
         """Return those objects that are not held."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import httpx
 
-from watcher.upstream.request import Answer, Broken, Late, Question, TooLarge, Unconnected
+from watcher.address import is_literal, is_public
+from watcher.upstream.reaching import private
+from watcher.upstream.request import Answer, Broken, Late, Private, Question, TooLarge, Unconnected
 
 
 @asynccontextmanager
@@ -26,6 +28,10 @@ class Client:
 
     async def send(self, question: Question) -> Answer:
         """Return the answer; raise a Failure."""
+        host = question.url.host.strip("[]")
+        # What a name stands for is the proxy's business.
+        if not question.is_private and is_literal(host) and not is_public(host):
+            raise Private(private(host, host))
         try:
             return await self._sent(question)
         except httpx.TimeoutException as error:

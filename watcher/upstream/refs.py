@@ -16,11 +16,13 @@ from dataclasses import dataclass, field, replace
 import certifi
 
 from watcher import address
+from watcher.address import Allowed, host_name
 from watcher.errors import GitError
 from watcher.model import Advertisement, Handshake, Ref, Same, Unobserved
 from watcher.upstream import protocol
 from watcher.upstream.git import Git, checked_address, masked
 from watcher.upstream.protocol import Malformed, Seen
+from watcher.upstream.reaching import is_proxied, pinned
 from watcher.upstream.request import AGENT, Reply, Sender, Trouble, ask
 from watcher.upstream.tls import Resuming
 from watcher.upstream.url import InvalidUrl, Url
@@ -32,7 +34,6 @@ PULLS = ("refs/pull/", "refs/merge-requests/")
 _HOPS = 5
 _LONGEST_WAIT = 20.0
 """Seconds: a server that asks for a longer pause is left alone until the next pass."""
-_PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
 _TRUSTED_INSTEAD = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 """OpenSSL's own variables: whoever sets one says whom to trust."""
 
@@ -51,6 +52,12 @@ class Manner:
     """Bytes of the longest answer that is read."""
     local: bool = False
     """Whether `file:` addresses may be asked."""
+    named: frozenset[str] | None = None
+    """The hosts that may be inside a private network; None: all."""
+
+    def allowed(self, url: str) -> Allowed:
+        """Return what an address may lead to."""
+        return Allowed(files=self.local, private=self.named is None or host_name(url) in self.named)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,14 +69,16 @@ class _Host:
     """It said that we ask too often, and for how long it wants to be left alone."""
 
 
-async def pull_refs(url: str, *, before: Advertisement | None = None) -> tuple[Ref, ...] | Unobserved:
+async def pull_refs(
+    url: str, manner: Manner = Manner(), *, before: Advertisement | None = None
+) -> tuple[Ref, ...] | Unobserved:
     """Return the refs of proposals; forges have tens of thousands, so ask only when a pin needs them.
 
     With `before`, an earlier answer of the same server, the handshake is left out: one request instead of two.
     """
     # What it said then was the answer to another question.
     known = {} if before is None else {url: replace(before.handshake, reply="")}
-    match (await news({url: url}, known, Manner(prefixes=PULLS, tries=1)))[url]:
+    match (await news({url: url}, known, replace(manner, prefixes=PULLS, tries=1)))[url]:
         case Advertisement(refs=refs):
             return refs
         case Unobserved() as unobserved:
@@ -139,11 +148,29 @@ async def news(
     return {upstream: results[upstream] for upstream in addresses}
 
 
+def landing(url: str, allowed: Allowed) -> str:
+    """Return where an http(s) server's redirects lead, as a repository's address; raise GitError."""
+
+    async def look() -> str:
+        home = Url.read(url.rstrip("/"))
+        async with connected(trust()) as sender, asyncio.timeout(Manner().seconds):
+            asked = Url.read(f"{home}/info/refs?service=git-upload-pack")
+            reply = await ask(sender, asked, Manner().largest, home=home, hops=_HOPS, is_private=allowed.private)
+            return str(_base_of(reply.url))
+
+    try:
+        return asyncio.run(look())
+    except Trouble as trouble:
+        raise GitError(trouble.reason, retryable=trouble.again) from None
+    except TimeoutError:
+        raise GitError("no answer in time", retryable=True) from None
+
+
 @asynccontextmanager
 async def connected(context: ssl.SSLContext) -> AsyncIterator[Sender]:
     """Give what sends requests one after the other, over one connection."""
     # Once the environment names a proxy, httpx is left to tell which hosts are asked through it, and to do so.
-    if any(value and name.lower() in _PROXIES for name, value in os.environ.items()):
+    if is_proxied():
         from watcher.upstream.proxied import proxied  # noqa: PLC0415 - httpx is large
 
         async with proxied(context) as client:
@@ -223,6 +250,7 @@ def _ls_remote(url: str, manner: Manner) -> Advertisement:
     """Look once at an ssh, git or file address, through the git program; raise Trouble."""
     try:
         checked = checked_address(url, local=manner.local)
+        pinned(url, manner.allowed(url))
         # No patterns: with them git leaves the peeled tags out.
         printed = Git(local=manner.local).run("ls-remote", "--symref", "--", checked, timeout=manner.seconds)
         return protocol.advertisement(protocol.read_ls_remote(printed), manner.prefixes, None)
@@ -272,7 +300,8 @@ async def _converse(
             pass  # Not the server it was: shake hands again, and tell from that answer what is wrong.
     home = Url.read(base)
     asked = Url.read(f"{base}/info/refs?service=git-upload-pack")
-    reply = await ask(sender, asked, manner.largest, home=home, hops=_HOPS)
+    is_private = manner.allowed(base).private
+    reply = await ask(sender, asked, manner.largest, home=home, hops=_HOPS, is_private=is_private)
     _require(reply, "application/x-git-upload-pack-advertisement")
     final = _base_of(reply.url)
     moved_to = address.canonical(str(final)) if reply.moved and _place(final) != _place(home) else None
@@ -296,7 +325,8 @@ async def _ls_refs(sender: Sender, base: str, manner: Manner, server: Seen, *, h
     """Ask a server of version 2 for its refs; it is at home unless it is said what is."""
     url = Url.read(f"{base.rstrip('/')}/git-upload-pack")
     body = protocol.ls_refs(manner.prefixes, object_format=server.object_format, agent=AGENT)
-    reply = await ask(sender, url, manner.largest, home=home or url, body=body)
+    is_private = manner.allowed(str(home or url)).private
+    reply = await ask(sender, url, manner.largest, home=home or url, body=body, is_private=is_private)
     _require(reply, "application/x-git-upload-pack-result")
     return reply.body
 

@@ -70,6 +70,8 @@ class Question:
     headers: Mapping[str, str]
     largest: int
     """Bytes of the longest answer that is read."""
+    is_private: bool = True
+    """It may go to a server inside a private network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,16 +112,34 @@ class Broken(Failure):
     """What came back is no answer, or not all of it."""
 
 
+class Private(Failure):
+    """The server is inside a private network, and must not be asked."""
+
+
 class Misput(Failure):
     """The request itself is none that can be sent."""
 
 
-async def ask(sender: Sender, url: Url, largest: int, *, home: Url, hops: int = 0, body: bytes | None = None) -> Reply:
-    """Send one request and follow its redirects; raise Trouble for every answer but 200."""
+async def ask(
+    sender: Sender,
+    url: Url,
+    largest: int,
+    *,
+    home: Url,
+    hops: int = 0,
+    body: bytes | None = None,
+    is_private: bool = True,
+) -> Reply:
+    """Send one request and follow its redirects; raise Trouble for every answer but 200.
+
+    `is_private`: home may be inside a private network. Another host, to which a redirect leads, never may.
+    """
     moved = True
     headers = _HEADERS if body is None else _HEADERS_OF_A_BODY
     for hop in range(hops + 1):
-        answer = await _sent(sender, Question(url=url, body=body, headers=headers, largest=largest))
+        may = is_private and url.host == home.host
+        asked = Question(url=url, body=body, headers=headers, largest=largest, is_private=may)
+        answer = await _sent(sender, asked)
         if answer.status == HTTPStatus.OK:
             kind = answer.headers.get("content-type", "")
             return Reply(url=url, content_type=kind, body=answer.body, moved=moved and hop > 0)
@@ -140,6 +160,8 @@ async def _sent(sender: Sender, question: Question) -> Answer:
         raise Trouble("the server did not answer in time", again=True) from None
     except Unconnected as error:
         raise _unconnected(question.url, error) from error
+    except Private as error:
+        raise Trouble(str(error)) from None
     except Failure as error:
         raise Trouble(f"the connection broke: {masked(str(error))}", again=True) from error
 

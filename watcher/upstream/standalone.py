@@ -14,6 +14,7 @@ from watcher.model import Oid, oid
 from watcher.upstream import salvage
 from watcher.upstream.git import Git
 from watcher.upstream.mirror import Mirror
+from watcher.upstream.objects import Config
 
 BRANCH = "refs/heads/rescued"
 """What a clone checks out that names no ref."""
@@ -41,11 +42,11 @@ def created(mirror: Mirror, commit: Oid, folder: Path, *, ask: bool) -> Past:
 
     Where the mirror lacks contents and `ask` allows it, the upstream is asked for the whole history.
     """
-    git = _new(mirror, folder)
+    _new(mirror, folder)
     if not _printed(mirror, *_NAMES, "--missing=print", commit, missing=True):
         _copy(mirror, folder, _printed(mirror, *_NAMES, commit))
         return Past.WHOLE
-    if ask and _fetched(git, commit):
+    if ask and _fetched(mirror, commit, folder):
         return Past.WHOLE
     whole = _printed(mirror, *_NAMES, "--no-walk", commit)
     try:
@@ -86,19 +87,22 @@ def checked(folder: Path, commit: Oid, past: Past) -> Oid:
     return oid(git.run("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip())
 
 
-def _new(mirror: Mirror, folder: Path) -> Git:
+def _new(mirror: Mirror, folder: Path) -> None:
     object_format = salvage.format_of(mirror.directory) or "sha1"
     Git().run("init", "-q", "--bare", "--template=", f"--object-format={object_format}", "--", str(folder))
-    # A pack even for few objects: only packs have one command that reads all that is in them.
-    config = (("fetch.unpackLimit", "1"), ("remote.origin.url", mirror.url))
-    return Git(directory=folder, config=config, local=mirror.local)
 
 
-def _fetched(git: Git, commit: Oid) -> bool:
+def _fetched(mirror: Mirror, commit: Oid, folder: Path) -> bool:
     """Fetch the whole history of a commit from the upstream; return False where that cannot be had."""
     options = ("-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
-    try:
+
+    def fetch(remote: Config) -> None:
+        # A pack even for few objects: only packs have one command that reads all that is in them.
+        git = Git(directory=folder, config=(("fetch.unpackLimit", "1"), *remote), local=mirror.allowed.files)
         git.run("fetch", *options, "origin", commit, timeout=_HOUR)
+
+    try:
+        mirror.ask(fetch)
     except GitError:
         return False
     return True

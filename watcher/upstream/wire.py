@@ -6,8 +6,10 @@ That client goes through models, pools, locks and layers which take longer than 
 import asyncio
 import ssl
 
+from watcher.address import is_public
 from watcher.upstream.line import Line
-from watcher.upstream.request import Answer, Broken, Late, Question, Unconnected
+from watcher.upstream.reaching import private
+from watcher.upstream.request import Answer, Broken, Late, Private, Question, Unconnected
 from watcher.upstream.url import Url
 
 _PATIENCE = 5.0
@@ -74,6 +76,7 @@ class Wire:
 
     async def _exchange(self, line: Line, question: Question) -> Answer:
         try:
+            _require_allowed(line.place, question)
             answer = await line.exchange(question)
         except BaseException:
             line.hang_up()
@@ -83,3 +86,9 @@ class Wire:
         else:
             line.hang_up()
         return answer
+
+
+def _require_allowed(place: str, question: Question) -> None:
+    """Raise Private where a request must not go to an internet address, whoever said that it is the host's."""
+    if not question.is_private and not is_public(place):
+        raise Private(private(question.url.host, place))

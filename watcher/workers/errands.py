@@ -219,7 +219,7 @@ def _part(
 def _opened(task: Task, said: Advertisement | Same) -> Mirror:
     server = said.handshake
     return Mirror.open(
-        task.folder, task.url, filters=server.filters, object_format=server.object_format, local=task.is_local
+        task.folder, task.url, filters=server.filters, object_format=server.object_format, allowed=task.allowed
     )
 
 
