@@ -15,6 +15,7 @@ from hypothesis import settings as trials
 from hypothesis import strategies as st
 
 from watcher.config import DEFAULT, SMALLEST, DigestTime, DriftPolicy, Secret, Settings, is_match, load, schema
+from watcher.config.secret import parse_secret
 from watcher.errors import ConfigError
 from watcher.model import Kind, Severity
 
@@ -692,7 +693,7 @@ def test_a_literal_secret_shows_the_way_on(mistakes):
     """The error of a literal token says how it is given instead."""
     assert [
         (
-            "config.yaml:3: expected env:NAME or file:PATH for slack.token, "
+            "config.yaml:3: expected env:NAME, file:PATH or credential:NAME for slack.token, "
             "found other text (not shown, it may be the secret itself)"
         )
     ] == mistakes(with_downstream("slack: {channel: C1, token: xoxb-1}"))
@@ -706,6 +707,22 @@ def test_a_secret_is_revealed_only_on_demand():
     assert CANARY == in_file.reveal({}, {Path("/run/token"): f"{CANARY}\n"}.__getitem__)
     assert ["env:TOKEN", "file:/run/token"] == [str(in_environment), str(in_file)]
     assert CANARY not in repr(in_environment) + repr(in_file)
+
+
+def test_a_secret_is_handed_over_by_the_service_manager(tmp_path):
+    """As a file in a folder that systemd names; without one, the error says how it is done."""
+    (tmp_path / "slack").write_text(f"{CANARY}\n")
+    secret = parse_secret("credential:slack")
+    assert "credential:slack" == str(secret)
+    assert CANARY == secret.reveal({"CREDENTIALS_DIRECTORY": str(tmp_path)}, Path.read_text)
+    with pytest.raises(ConfigError, match="expected a secret in credential:slack, found no CREDENTIALS_DIRECTORY"):
+        secret.reveal({}, Path.read_text)
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b", ".x", "a b", "-x"])
+def test_a_credential_leads_nowhere_else(name):
+    """Its name is the name of a file in that folder."""
+    assert parse_secret(f"credential:{name}") is None
 
 
 def test_a_secret_that_is_not_there_is_an_error(tmp_path):

@@ -286,6 +286,7 @@ class Service:
                 app_token=revealed(slack.app_token),
                 on_click=self._clicked,
                 trouble=lambda reason: self._log.warning("buttons", reason=safe(reason)),
+                people=slack.people,
                 api=self._settings.address(API),
                 hooks=self._settings.address(HOOKS),
             )

@@ -169,6 +169,19 @@ def test_a_click_that_fails_is_told(slack, message, listening):
     nothing_but(slack, message, listening)
 
 
+def test_only_the_people_who_are_named_may_click(slack, message):
+    """Who may not is told so, and so are we."""
+    with Listening(slack, people={"U7"}) as listening:
+        slack.click(message, Action.ACKNOWLEDGE)
+        told = "a click in Slack by dana (U1) was refused: slack.people does not name them"
+        assert told == listening.troubles.get(timeout=SOON)
+        _, answer = slack.told.get(timeout=SOON)
+        assert answer["text"].startswith("Nothing changed")
+        slack.click(message, Action.SNOOZE, user={"id": "U7", "name": "sam", "team_id": "T1"})
+        assert ("snooze", HANDLE, "sam (U7)") == listening.clicks.get(timeout=SOON)
+        assert listening.clicks.empty()
+
+
 @pytest.mark.parametrize(
     "more",
     [

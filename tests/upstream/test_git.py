@@ -261,3 +261,14 @@ def test_a_checkout_of_another_user_is_read(tmp_path, monkeypatch):
         os.chown(path, 12345, 12345, follow_symlinks=False)
     names, _ = tracked(folder)
     assert "docker/Dockerfile" in names
+
+
+def test_no_token_goes_to_programs(monkeypatch):
+    """What git starts (ssh, helpers) has no use for the secrets of our environment."""
+    for name in ("SLACK_BOT_TOKEN", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "CREDENTIALS_DIRECTORY"):
+        monkeypatch.setenv(name, "canary")
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:3128")
+    env = Git(config=(("alias.environment", "!env"),)).run("environment").decode()
+    assert "canary" not in env
+    assert "HTTPS_PROXY=http://proxy.example:3128" in env
+    assert os.environ["PATH"] in env

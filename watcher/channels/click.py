@@ -22,6 +22,8 @@ class Click:
     """Of the finding that it is about."""
     by: str
     """The person's name, and the id that stands behind it."""
+    person: str
+    """The person's id."""
     teams: frozenset[str]
     """The workspaces that it comes from: where the message is, and where the person is at home."""
     answer_to: str
@@ -46,6 +48,7 @@ def _click(payload: dict[str, Any]) -> Click:
         action=Action(action["action_id"]),
         handle=action["value"],
         by=f"{safe(str(name), 60)} ({safe(str(user['id']), 20)})",
+        person=str(user["id"]),
         teams=frozenset({payload["team"]["id"], user.get("team_id") or payload["team"]["id"]}),
         answer_to=str(payload.get("response_url") or ""),
     )

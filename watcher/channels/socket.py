@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
@@ -45,7 +45,8 @@ OnClick = Callable[[str, str, str], str]
 class Buttons:
     """Clicks of the people of one workspace, one after the other.
 
-    `api` and `hooks` are where Slack's own addresses of those names really are.
+    `people` are the ids of those who may click, None: everybody. `api` and `hooks` are where Slack's own addresses of
+    those names really are.
     """
 
     def __init__(
@@ -55,11 +56,12 @@ class Buttons:
         app_token: Callable[[], str],
         on_click: OnClick,
         trouble: Callable[[str], None],
+        people: Collection[str] | None = None,
         api: str = API,
         hooks: str = HOOKS,
     ) -> None:
         self._token, self._app_token, self._api, self._hooks = token, app_token, api, hooks
-        self._on_click, self._trouble = on_click, trouble
+        self._on_click, self._trouble, self._people = on_click, trouble, people
         self._team = ""
         self._seen: OrderedDict[str, None] = OrderedDict()
         self._clicks: SimpleQueue[Click | None] = SimpleQueue()
@@ -158,6 +160,10 @@ class Buttons:
     def _work(self) -> None:
         """Do what was clicked, one after the other, until told to stop."""
         while (click := self._clicks.get()) is not None:
+            if self._people is not None and click.person not in self._people:
+                self._trouble(f"a click in Slack by {click.by} was refused: slack.people does not name them")
+                self._answer(click, "Nothing changed: you are not among those who may do this here.")
+                continue
             try:
                 words = self._on_click(click.action, click.handle, click.by)
                 if words:

@@ -24,7 +24,7 @@ from pydantic import (
 from watcher.address import one_spelling, refusal
 from watcher.config.document import quoted
 from watcher.config.mistakes import Context, nearest, wrong
-from watcher.config.secret import Secret, parse_secret
+from watcher.config.secret import PLACES, Secret, parse_secret
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _DURATION = re.compile(r"([0-9]{1,6})([smhdw])")
@@ -273,8 +273,8 @@ def _secret(value: object, info: ValidationInfo) -> Secret:
     secret = parse_secret(value) if isinstance(value, str) else None
     if secret is None:
         found = "other text (not shown, it may be the secret itself)" if isinstance(value, str) else None
-        raise wrong("env:NAME or file:PATH", found=found)
-    if secret.source == "env":
+        raise wrong(PLACES, found=found)
+    if secret.source != "file":
         return secret
     return Secret(source="file", name=str(_located(secret.name, info)))
 
@@ -338,7 +338,9 @@ _SizeText = Annotated[str, Field(pattern=r"^[0-9]{1,6}[MGT]i?B$")]
 _DigestText = Annotated[str, Field(pattern=r"^[A-Za-z]{3} +[0-9]{1,2}:[0-9]{2}$")]
 _HoursText = Annotated[str, Field(pattern=r"^[0-9]{2}:[0-9]{2} *- *[0-9]{2}:[0-9]{2}$")]
 _ListenText = Annotated[str, Field(pattern=r"^.+:[0-9]{1,5}$")]
-_SecretText = Annotated[str, Field(pattern=r"^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$")]
+_SecretText = Annotated[
+    str, Field(pattern=r"^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+|credential:[A-Za-z0-9_][A-Za-z0-9_.-]*)$")
+]
 
 Duration = Annotated[timedelta, PlainValidator(_duration, json_schema_input_type=_DurationText)]
 Size = Annotated[int, PlainValidator(_size, json_schema_input_type=_SizeText)]

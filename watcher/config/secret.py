@@ -9,15 +9,18 @@ from typing import Literal
 from watcher.errors import ConfigError
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CREDENTIAL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+PLACES = "env:NAME, file:PATH or credential:NAME"
+"""How people write where a secret is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Secret:
-    """The place of a secret: an environment variable or a file."""
+    """The place of a secret: an environment variable, a file, or a credential that the service manager hands over."""
 
-    source: Literal["env", "file"]
+    source: Literal["env", "file", "credential"]
     name: str
-    """Name of the variable, or the absolute path of the file."""
+    """Name of the variable or of the credential, or the absolute path of the file."""
 
     def __str__(self) -> str:
         return f"{self.source}:{self.name}"
@@ -32,14 +35,24 @@ class Secret:
             case "env":
                 value = environ.get(self.name, "").strip()
             case "file":
-                value = self._content(read).strip()
+                value = self._content(Path(self.name), read).strip()
+            case "credential":
+                value = self._content(self._handed_over(environ), read).strip()
         if not value:
             raise ConfigError(f"expected a secret in {self}, found nothing there")
         return value
 
-    def _content(self, read: Callable[[Path], str]) -> str:
+    def _handed_over(self, environ: Mapping[str, str]) -> Path:
+        """Return the file of a credential (systemd.exec(5), Credentials)."""
+        folder = environ.get("CREDENTIALS_DIRECTORY", "")
+        if not folder:
+            way = "LoadCredential= in the service's unit hands one over"
+            raise ConfigError(f"expected a secret in {self}, found no CREDENTIALS_DIRECTORY: {way}")
+        return Path(folder, self.name)
+
+    def _content(self, path: Path, read: Callable[[Path], str]) -> str:
         try:
-            return read(Path(self.name))
+            return read(path)
         except OSError as error:
             raise ConfigError(f"expected a secret in {self}, found: {error.strerror}") from error
         except UnicodeDecodeError:
@@ -48,10 +61,12 @@ class Secret:
 
 
 def parse_secret(text: str) -> Secret | None:
-    """Read `env:NAME` or `file:PATH`; None for anything else, which may be a secret itself."""
+    """Read `env:NAME`, `file:PATH` or `credential:NAME`; None for anything else, which may be a secret itself."""
     source, _, name = text.partition(":")
     if source == "env" and _NAME.fullmatch(name):
         return Secret(source="env", name=name)
+    if source == "credential" and _CREDENTIAL.fullmatch(name):
+        return Secret(source="credential", name=name)
     if source == "file" and name.strip() and name.isprintable() and not name.startswith("//"):
         return Secret(source="file", name=name)
     return None

@@ -262,11 +262,13 @@ class Slack(_Model):
     channel: Text | None = None
     """The channel's name in quotes ("#gpu-images"), or its id."""
     token: SecretPlace | None = None
-    """Where the bot token is: env:NAME or file:PATH, never the token itself."""
+    """Where the bot token is: env:NAME, file:PATH or credential:NAME, never the token itself."""
     app_token: SecretPlace | None = None
     """Beside a token: where the app-level token for Socket Mode is. It gives messages their buttons."""
     webhook: SecretPlace | None = None
-    """In place of a token: where the address of an incoming webhook is, env:NAME or file:PATH."""
+    """In place of a token: where the address of an incoming webhook is, env:NAME, file:PATH or credential:NAME."""
+    people: Texts | None = None
+    """Ids of those who may press buttons, such as U012AB3CD. Default: everybody in the workspace."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -276,6 +278,8 @@ class Slack(_Model):
             raise wrong("a channel beside the token", found="none")
         if self.app_token and not self.token:
             raise wrong("a token beside the app_token", found="a webhook", at=("app_token",))
+        if self.people and not self.app_token:
+            raise wrong("an app_token beside people: without it there are no buttons", found="none", at=("people",))
         return self
 
 
@@ -333,7 +337,7 @@ class Email(_Model):
     user: Text | None = None
     """The account, where the server asks for one."""
     password: SecretPlace | None = None
-    """Where its password is: env:NAME or file:PATH, never the password itself."""
+    """Where its password is: env:NAME, file:PATH or credential:NAME, never the password itself."""
 
 
 class BumpWay(StrEnum):
@@ -426,7 +430,7 @@ class ForgeSetting(_Model):
     api: Api | None = None
     """Where its API is, exactly: https://git.acme.com/api/v4. Default: the usual place, and `rewrites` are heeded."""
     token: SecretPlace | None = None
-    """Where a token is: env:NAME or file:PATH, never the token itself. Without one, only what is public is read."""
+    """Where a token is: env:NAME, file:PATH or credential:NAME. Without one, only what is public is read."""
 
 
 _NO_FORGE = ForgeSetting()

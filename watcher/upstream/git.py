@@ -19,6 +19,12 @@ from watcher.model import Oid, oid
 _PASSED = frozenset({"GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_CERT", "GIT_SSL_KEY", "GIT_SSH_COMMAND", "GIT_SSH"})
 """The only variables of git's own that come through from outside: trust and transport, never places or traces."""
 
+_OURS = frozenset(
+    {"CURL_CA_BUNDLE", "HOME", "LOGNAME", "PATH", "SHELL", "SSH_AUTH_SOCK", "TEMP", "TMP", "TMPDIR", "USER"}
+)
+_OUR_KINDS = ("DYLD_", "FAKETIME", "KRB5", "LD_", "NIX_", "SSL_CERT_", "XDG_")
+"""What programs need to run, to find each other, and to trust whom we trust. Nothing else comes along: no token."""
+
 _FIXED = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -223,11 +229,11 @@ def http_backend(env: Mapping[str, str], body: bytes) -> bytes:
 
 
 def _environment(config: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for one call: ours, proxies and certificates, nothing else of git's."""
+    """Return the environment for one call: what it needs of ours, proxies and certificates, nothing else."""
     env = {
         name: value
         for name, value in os.environ.items()
-        if name in _PASSED or not name.startswith(("GIT_", "SSH_ASKPASS", "LC_", "LANGUAGE"))
+        if name in _PASSED or name in _OURS or name.startswith(_OUR_KINDS) or name.lower().endswith("_proxy")
     }
     env |= _FIXED
     env.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes -o ConnectTimeout=20")
