@@ -212,8 +212,8 @@ def test_a_click_is_recorded_with_the_name(clickable, slack):
     with service(clickable) as running:
         slack.messages.get(timeout=LONG)
         clickable.engine.draw("A---X---Y   (main)", **kit.STORY)
-        for _ in range(2):
-            slack.messages.get(timeout=LONG)
+        while "HIGH new: " not in slack.messages.get(timeout=LONG)["text"]:
+            pass
         [news] = [message for message in slack.posted.values() if "HIGH new: " in message["text"]]
         slack.click(news, "acknowledge")
         state, thread = (slack.messages.get(timeout=LONG) for _ in range(2))
