@@ -2,7 +2,8 @@
 
     python benchmarks/bench_workers.py [--upstreams N] [--repos FOLDER] [--rounds N] [--json FILE]
 
-Upstreams are drawn by script, or borrow the smallest bare repositories below a folder; each has three pins. A round is
+Upstreams are drawn by script, or borrow the bare repositories below a folder, which stand for several as they were at
+different times where they are too few; each has three pins. A round is
 a first look, then every tenth upstream moved on, by threads, by two and by four workers, all three the same; where the
 machine allows it (`unshare`, as root), also by four workers that see none of the service's mirrors; and a first look by
 four workers of which one is killed (-9) at work. Every report must be the same to the last byte of JSON, the moments of
@@ -222,10 +223,14 @@ def main() -> None:
         folder = Path(name)
         root, moving = folder / "served", range(0, given.upstreams, _MOVING)
         count = given.upstreams
-        sources = given_ones(given.repos.resolve(), count) if given.repos else drawn(folder / "sources", count)
-        upstreams = borrowed(sources, root, moving=moving, moves=given.rounds)
+        sources = (
+            given_ones(given.repos.resolve(), count, again=True) if given.repos else drawn(folder / "sources", count)
+        )
+        upstreams = borrowed(sources, root, moving=moving, moves=given.rounds, ages=bool(given.repos))
         how = (
-            "borrow the smallest real repositories that were given" if given.repos else f"have {COMMITS} drawn commits"
+            f"have the histories of {len(set(sources))} real repositories, at different times"
+            if given.repos
+            else f"have {COMMITS} drawn commits"
         )
         report.say(f"{len(upstreams)} upstreams {how}.")
         has_unshare = subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode == 0

@@ -7,6 +7,7 @@ steps before its tip, and each move gives its main branch the next steps of the 
 import os
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -22,6 +23,8 @@ _DISTINCT = 10
 """So many are drawn; nobody who is measured sees that others are like them."""
 _STEPS = 5
 """How many steps of the main line one move takes."""
+_APART = 400
+"""Steps of the main line between two upstreams that are one repository at different times."""
 _GROUP = "group"
 
 
@@ -55,26 +58,42 @@ def drawn(folder: Path, count: int, *, commits: int = COMMITS) -> tuple[Path, ..
     return tuple(made[number % len(made)] for number in range(count))
 
 
-def given(folder: Path, count: int) -> tuple[Path, ...]:
-    """Return the smallest repositories below a folder whose main line is long enough to hold the pins."""
+def given(folder: Path, count: int, *, again: bool = False) -> tuple[Path, ...]:
+    """Return the smallest repositories below a folder whose main line is long enough to hold the pins.
+
+    With `again`, where they are fewer than `count`, each is named as often as its line is long enough for another one.
+    """
     found = sorted(repositories_below(folder), key=size_of)
-    long_enough = (it for it in found if int(git(it, "rev-list", "--first-parent", "--count", "HEAD")) > max(PINNED))
+    lengths = {it: int(git(it, "rev-list", "--first-parent", "--count", "HEAD")) for it in found}
+    times = count if again else 1
+    long_enough = (
+        it
+        for age in range(times)
+        for it, steps in lengths.items()
+        if steps > max(PINNED) + age * _APART + (age and _STEPS)
+    )
     chosen = tuple(islice(long_enough, count))
     if not chosen:
         raise SystemExit(f"{folder} holds no bare repository with more than {max(PINNED)} commits on its main line")
     return chosen
 
 
-def borrowed(sources: Iterable[Path], root: Path, *, moving: Container[int], moves: int) -> tuple[Upstream, ...]:
-    """Return upstreams that have their objects from others; those whose numbers are in `moving` can move so often."""
-    upstreams = []
+def borrowed(
+    sources: Iterable[Path], root: Path, *, moving: Container[int], moves: int, ages: bool = False
+) -> tuple[Upstream, ...]:
+    """Return upstreams that have their objects from others; those whose numbers are in `moving` can move so often.
+
+    With `ages` a repository that is named again is served as it was earlier, without what came since.
+    """
+    upstreams, times = [], Counter[Path]()
     for number, source in enumerate(sources):
         named = source if source.suffix else source.parent
         slug = re.sub(r"[^a-z0-9]+", "-", named.stem.lower()).strip("-") or "repository"
         repository = root / _GROUP / f"{number:03}-{slug}"
         command = ["git", "-c", "safe.directory=*", "clone", "-q", "--mirror", "--shared", "--template="]
         subprocess.run([*command, str(source), str(repository)], check=True, env=_env())
-        upstreams.append(_upstream(repository, moves if number in moving else 0))
+        upstreams.append(_upstream(repository, moves if number in moving else 0, age=times[source] if ages else 0))
+        times[source] += 1
     return tuple(upstreams)
 
 
@@ -99,20 +118,22 @@ def size_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def _upstream(repository: Path, moves: int) -> Upstream:
+def _upstream(repository: Path, moves: int, *, age: int) -> Upstream:
     git(repository, "config", "uploadpack.allowFilter", "true")
     git(repository, "config", "uploadpack.allowAnySHA1InWant", "true")
     branch = git(repository, "symbolic-ref", "HEAD").strip()
     line = git(repository, "rev-list", "--first-parent", branch).split()
     moves = min(moves, (len(line) - max(PINNED) - 2) // _STEPS)
-    now = moves * _STEPS
+    now = moves * _STEPS + age * _APART
     if now:
         # Nothing else may know of what is still to come.
         ahead = git(repository, "for-each-ref", f"--contains={line[now - 1]}", "--format=delete %(refname)")
         git(repository, "update-ref", "--stdin", text=ahead.replace(f"delete {branch}\n", ""))
         git(repository, "update-ref", branch, line[now])
     pins = tuple(line[now + min(step, len(line) - now - 1)] for step in PINNED)
-    return Upstream(repository=repository, branch=branch, pins=pins, coming=line[0:now:_STEPS][::-1])
+    return Upstream(
+        repository=repository, branch=branch, pins=pins, coming=line[now - moves * _STEPS : now : _STEPS][::-1]
+    )
 
 
 def _env() -> dict[str, str]:
