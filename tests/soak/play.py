@@ -258,15 +258,20 @@ class Play:
                 self._trouble(name, f"{pin.id}: {target} offered for {landing}")
 
     def _judge_silence(self, name: str, track: Track, hidden: str | None) -> None:
-        """Hold that nothing opens and nothing ends while nobody can look: at the upstream, or at our own files."""
+        """Hold that nothing opens and nothing ends while nobody can look: at the upstream, or at our own files.
+
+        A pass in which a downstream was not due goes by what was read of it last, so only one that tried counts.
+        """
         self.counts["silences compared"] += 1
         address = self.on.address(name)
+        tried = self.on.store.looks().get(f"downstream {hidden}")
         for event in self.on.store.events_since(track.since):
             concern = event.finding.concern
             is_told = event.kind in {EventKind.OPENED, EventKind.RESOLVED, EventKind.REOPENED, EventKind.CHANGED}
             is_blind = concern.kind == "variant-drift" if concern.pin is None else concern.pin.startswith(f"{hidden}:")
             is_dark = track.fault is not None and concern.kind not in {*_SILENCE, "pin-floating"}
-            if concern.upstream == address and is_told and (is_dark or (is_blind and hidden)):
+            is_unread = hidden is not None and tried is not None and event.at == tried.at
+            if concern.upstream == address and is_told and (is_dark or (is_blind and is_unread)):
                 self._trouble(name, f"{event.kind} while {track.fault or 'unread'}: {concern.key}")
 
     def _judge_the_past(self, name: str, track: Track) -> None:
