@@ -218,7 +218,8 @@ def test_a_database_that_is_away_is_told(store, scraped):
     """What was counted is still shown."""
     assert 1 == scraped()["watcher_database_up",]
     store.close()
-    store.path.write_bytes(b"no database" * 999)
+    store.path.unlink()
+    store.path.mkdir()
     for rest in store.path.parent.glob(f"{FILE}-*"):
         rest.unlink()
     found = scraped()

@@ -148,7 +148,7 @@ def test_all_is_well(troubles):
 
 @pytest.mark.parametrize("part", ["page", "header"])
 def test_a_damaged_database(troubles, settings, tmp_path, part):
-    """It is read to its end, and the way to rescue it is told."""
+    """It is read to its end, and set aside when it is opened next; until somebody removes it, that is told too."""
     with Store.open(tmp_path / "state") as store:
         store.record_facts("https://example.org/o/n", "x", 1, {f"{n:040x}": {"x": "y" * 500} for n in range(500)})
         path = store.path
@@ -158,8 +158,11 @@ def test_a_damaged_database(troubles, settings, tmp_path, part):
     with Store.open(tmp_path / "state") as store:
         path.write_bytes(content)
         [told] = self_check(settings(), store) if part == "page" else list(selfcheck._database(path))
-    assert told.startswith(f"{path} is damaged (")
-    assert f"`sqlite3 {path} .recover`" in told
+    assert told.startswith(f"{path} is damaged or no database (")
+    assert "it is set aside when it is opened next" in told
+    Store.open(tmp_path / "state").close()
+    [told] = selfcheck._database(path)
+    assert "watcher.db.damaged-" in told
 
 
 def test_a_database_that_cannot_be_read(tmp_path):

@@ -49,7 +49,8 @@ def damage(store):
     store.close()
     for rest in store.path.parent.glob(f"{store.path.name}-*"):
         rest.unlink()
-    store.path.write_bytes(b"no database" * 999)
+    store.path.unlink()
+    store.path.mkdir()
 
 
 def connected(served):
@@ -92,7 +93,7 @@ def test_it_is_alive_without_a_database(client, store):
     damage(store)
     answer = client.get("/healthz")
     assert (200, "trouble") == (answer.status_code, answer.json()["status"])
-    assert "is damaged or no database" in answer.json()["database"]
+    assert "unable to open database file" in answer.json()["database"]
 
 
 # --- /readyz ---------------------------------------------------------------------------------------------------------
@@ -164,7 +165,7 @@ def test_no_database_is_not_ready(client, store):
     damage(store)
     answer = client.get("/readyz")
     assert {"database"} == unmet(answer)
-    assert "is damaged or no database" in answer.json()["checks"]["database"]["detail"]
+    assert "unable to open database file" in answer.json()["checks"]["database"]["detail"]
 
 
 # --- /metrics --------------------------------------------------------------------------------------------------------

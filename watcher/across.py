@@ -272,14 +272,17 @@ def with_past_events_ended(known: Iterable[Finding], found: Found) -> tuple[Find
     )
 
 
-def first_looks(found: Found, first: Collection[str]) -> Callable[[Concern], bool]:
+def first_looks(found: Found, first: Collection[str], known: Container[str] = ()) -> Callable[[Concern], bool]:
     """Return whether a concern comes of the first pass over its downstream; `first` names those that are new.
 
-    What is no single pin's is of a first look only where everything is.
+    What is no single pin's is of a first look only where everything is. What has a key that is `known` never is: the
+    memory of the downstream was lost then, but not that of the finding.
     """
     is_all_new = set(found.downstreams) <= set(first)
     owners = {pin.id: pin.downstream for pin in found.pins}
-    return lambda concern: owners[concern.pin] in first if concern.pin in owners else is_all_new
+    return lambda concern: (
+        concern.key not in known and (owners[concern.pin] in first if concern.pin in owners else is_all_new)
+    )
 
 
 def outcome(

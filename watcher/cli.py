@@ -3,6 +3,7 @@
 Results go to stdout, progress and summaries to stderr. What is heavy is imported where it is used.
 """
 
+import errno
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -60,6 +61,8 @@ class SimpleFormat(StrEnum):
     JSON = "json"
 
 
+_OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO, errno.EACCES, errno.EPERM}
+"""What no bug of ours is: no room, no right to write."""
 _LOOK, _ACT, _SERVE = "Look", "Act", "Serve"
 
 app = typer.Typer(
@@ -467,8 +470,12 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(Exit.CLEAN)
-    except Exception:  # noqa: BLE001 - the one place that turns a bug of ours into its exit code
+    except Exception as error:  # noqa: BLE001 - the one place that turns a bug of ours into its exit code
         import traceback
+
+        if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
+            _say(f"watcher: {error.filename or 'a file'} cannot be used: {error.strerror}; see to the disk, run again")
+            sys.exit(Exit.UNTOLD)
 
         _say(f"watcher: internal error; please report this with the lines below\n{traceback.format_exc()}")
         sys.exit(Exit.INTERNAL)
@@ -485,6 +492,8 @@ def _store(settings: "Settings") -> "Iterator[Store]":
     from watcher.store import Store
 
     with Store.open(settings.state) as store:
+        if store.news:
+            _say(f"watcher: {store.news}")
         yield store
 
 

@@ -45,11 +45,12 @@ def check(
         wrong = concerns(settings, found, looked, drifted, patience, now)
         first = frozenset(name for name in found.downstreams if store.is_first_run(name))
         known = store.findings()
+        is_first = first_looks(found, first, {it.key for it in known})
         after, events = findings.reconcile(
             with_past_events_ended(known, found),
             wrong,
             unknown=unknowns(found, looked),
-            is_first=first_looks(found, first),
+            is_first=is_first,
             reason=reasons(looked, store.moved_pins(now - LATELY), findings.dismissed(known)),
             now=now,
         )

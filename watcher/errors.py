@@ -9,7 +9,8 @@ WatcherError
 ├── DeliveryError      a message could not be sent; `.again` and `.is_final` say what to do with it
 ├── ForgeError         a forge refuses or cannot answer; `.kind` says why, `.again` when to ask again
 ├── CommitGraphError   (commitgraph.py) git's table of commits is broken; its history is read from git instead
-└── StoreError         the state database cannot be opened or is from a newer version
+└── StoreError         the state database cannot be used: locked, full, not writable, from a newer version
+    └── DamagedError   what is in it cannot be read; it is set aside and made anew when it is opened next
 
 Expected trouble with an upstream is no exception but a value: `model.Unobserved`.
 """
@@ -88,3 +89,7 @@ class ForgeError(WatcherError):
 
 class StoreError(WatcherError):
     """The state database cannot be used; nothing in it was changed."""
+
+
+class DamagedError(StoreError):
+    """What is in the state database cannot be read: neither a lock nor a full disk, but damage."""

@@ -22,6 +22,7 @@ from watcher.observation import named_refs
 from watcher.progress import Progress, quiet
 from watcher.report.rescue import Rescued
 from watcher.store import Store
+from watcher.upstream import salvage
 from watcher.upstream.guard import held
 from watcher.upstream.history import open_graph
 from watcher.upstream.mirror import Mirror
@@ -69,8 +70,11 @@ def rescue(
     upstreams = dict.fromkeys(pin.upstream for pin in wanted if pin.upstream)
     seen = advertisements(settings, upstreams, {}, progress) if upstreams else {}
     kept = [_kept(settings, store, pin, seen.get(pin.upstream or "")) for pin in wanted]
-    output.mkdir(parents=True, exist_ok=True)
-    return tuple(_rescued(it, output) for it in _each_once(kept))
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        return tuple(_rescued(it, output) for it in _each_once(kept))
+    except OSError as error:
+        raise UsageError(f"{output}: the archive cannot be written: {error.strerror}; nothing is left of it") from error
 
 
 def _pins(settings: Settings, store: Store, now: datetime, progress: Progress) -> tuple[Pin, ...]:
@@ -117,7 +121,7 @@ def _kept(settings: Settings, store: Store, pin: Pin, answer: Advertisement | Un
 @contextmanager
 def _alone(mirror: Path, wait: float) -> Iterator[None]:
     """Hold a mirror while the block runs; raise a retryable GitError where somebody else works on it for too long."""
-    with held(mirror, wait=wait) as is_ours:
+    with salvage.noticed(mirror), held(mirror, wait=wait) as is_ours:
         if not is_ours:
             raise GitError(f"{mirror} is in use; try again later", retryable=True)
         yield
@@ -181,8 +185,12 @@ def _listed(it: _Kept) -> Mapping[str, Oid]:
 
 
 def _rescued(it: _Kept, output: Path) -> Rescued:
-    with _alone(it.mirror.directory, _WAIT):
-        return _written(_completed(it), output)
+    with held(it.mirror.directory, wait=_WAIT) as is_ours:
+        if not is_ours:
+            raise GitError(f"{it.mirror.directory} is in use; try again later", retryable=True)
+        with salvage.noticed(it.mirror.directory):
+            whole = _completed(it)
+        return _written(whole, output)
 
 
 def _written(it: _Kept, output: Path) -> Rescued:
@@ -198,7 +206,9 @@ def _written(it: _Kept, output: Path) -> Rescued:
         with tarfile.open(Path(place) / archive.name) as packed:
             packed.extractall(back, filter="data")
         tree = checked(back / folder, it.commit, past)
+        salvage.settle(Path(place) / archive.name)
         (Path(place) / archive.name).replace(archive)
+        salvage.settle(archive)
     return Rescued(
         name=it.pin.name,
         upstream=it.pin.upstream or "",
@@ -265,7 +275,7 @@ def drill(
             break
         progress(f"trying {pin.name}", 0, 0)
         try:
-            left -= _drilled(settings, pin, refs, tried)
+            left -= _drilled_again(settings, pin, refs, tried)
         except (GitError, UnobservedError) as error:
             troubles.append(f"{pin.name} at {_wanted(pin)} could not be rescued today: {error}")
     return tuple(dict.fromkeys(troubles))
@@ -281,6 +291,17 @@ def _seen(store: Store) -> list[tuple[Pin, Advertisement]]:
         if key not in found and (refs := store.snapshot(pin.upstream)):
             found[key] = (pin, refs)
     return list(found.values())
+
+
+def _drilled_again(settings: Settings, pin: Pin, refs: Advertisement, tried: set[tuple[str, Oid]]) -> int:
+    """Try one pin, and once more where its mirror turned out to be damaged: it is built anew then."""
+    try:
+        return _drilled(settings, pin, refs, tried)
+    except GitError as error:
+        if not error.retryable or salvage.is_sound(mirror_folder(settings, pin.upstream or "")):
+            raise
+    tried.difference_update([it for it in tried if it[0] == pin.upstream])
+    return _drilled(settings, pin, refs, tried)
 
 
 def _drilled(settings: Settings, pin: Pin, refs: Advertisement, tried: set[tuple[str, Oid]]) -> int:

@@ -24,12 +24,14 @@ from urllib.parse import urlsplit
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web import WebClient
 
+from watcher import routing
 from watcher.channels.slack import API
 from watcher.config import Settings
 from watcher.config.secret import Secret
 from watcher.errors import ConfigError, GitError
 from watcher.model import is_oid
-from watcher.store import Store
+from watcher.store import Message, Store, damage
+from watcher.upstream import salvage
 from watcher.upstream.git import Git
 from watcher.upstream.salvage import KEPT, format_of
 
@@ -60,6 +62,23 @@ def self_check(settings: Settings, store: Store) -> tuple[str, ...]:
     return (*troubles, *_mirrors(settings.state / "mirrors"))
 
 
+def damage_owed(settings: Settings) -> tuple[Message, ...]:
+    """Return the messages that tell of a damaged database, one for each that is set aside, under the name of its file.
+
+    They go where alerts go that no route leads elsewhere.
+    """
+    ways = [name for name in routing.channels(settings) if name == routing.SLACK]
+    return tuple(
+        Message(
+            about=line.partition(": ")[0].rpartition("/")[2],
+            channel=way,
+            payload={"reply": "database", "said": [[line, ""]]},
+        )
+        for line in damage.aside(settings.state)
+        for way in ways
+    )
+
+
 def _begun(check: Callable[[], Iterator[str]]) -> Future[list[str]]:
     """Start a check, and return where its answer will be. One that hangs is left behind: no pool waits for it."""
     answer = Future[list[str]]()
@@ -87,8 +106,11 @@ def _answer(name: str, answer: Future[list[str]], deadline: float) -> list[str]:
 
 
 def _database(path: Path) -> Iterator[str]:
-    """Read all of the database. A connection of its own can be stopped when that takes too long."""
-    advice = f"stop the service and rescue what it holds with `sqlite3 {path} .recover`"
+    """Read all of the database. A connection of its own can be stopped when that takes too long.
+
+    A damaged one is noted: it is set aside, and made anew of what can be read, when it is opened next.
+    """
+    yield from damage.aside(path.parent)
     end = time.monotonic() + _PATIENCE * 0.9
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
@@ -100,10 +122,16 @@ def _database(path: Path) -> Iterator[str]:
         else:
             yield f"{path} cannot be read ({error}); see to its permissions and its disk"
     except sqlite3.DatabaseError as error:
-        yield f"{path} is damaged ({error}); {advice}"
+        yield _damaged(path, str(error))
     else:
         if said != "ok":
-            yield f"{path} is damaged ({said}); {advice}"
+            yield _damaged(path, str(said))
+
+
+def _damaged(path: Path, reason: str) -> str:
+    told = damage.words(path, reason)
+    damage.note(path, told)
+    return told
 
 
 def _disk(state: Path) -> Iterator[str]:
@@ -169,6 +197,11 @@ def _mirror(mirror: Path) -> str:
     lost = sorted(kept - {line.split(" ")[0] for line in said.splitlines()})
     if lost:
         return f"cannot read {KEPT}{lost[0]}; write this id into that file again, or restore the mirror from a backup"
+    if gone := salvage.lost(mirror):
+        return (
+            f"was damaged, and {gone[0]}, which it kept for a pin, could not be read; upstream is asked for it at each"
+            f" look; put an archive of `watcher rescue` into {mirror.parent.parent / salvage.RESCUED}, or a backup here"
+        )
     return ""
 
 

@@ -30,14 +30,14 @@ from watcher.channels.socket import HOOKS, Buttons
 from watcher.config import BumpWay, Settings, load
 from watcher.deliver import channels, deliver, revealed
 from watcher.due import due, is_over
-from watcher.errors import ConfigError, WatcherError
+from watcher.errors import ConfigError, DamagedError, WatcherError
 from watcher.metrics import Pulse
 from watcher.model import Pass
 from watcher.process import clock_offset, only_one, signals
 from watcher.report.text import safe
-from watcher.selfcheck import self_check
+from watcher.selfcheck import damage_owed, self_check
 from watcher.serving import Served
-from watcher.store import Look, Store
+from watcher.store import Look, Store, damage
 from watcher.systemd import notify, watchdog
 from watcher.workers import ABOUT
 
@@ -86,6 +86,7 @@ class Service:
         with only_one(settings.state), Served(settings.http.listen, settings.state, self._pulse) as served:
             told = signals(signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
             self._log.info("started", config=str(self._path), pid=os.getpid(), http=str(served.address), **self._plan())
+            self._verify()
             self._configure()
             self._schedule()
             self._scheduler.start()
@@ -93,6 +94,11 @@ class Service:
             self._wait(told)
             notify("STOPPING=1")
             self._stop()
+
+    def _verify(self) -> None:
+        """Read all of the database; a damaged one is set aside when it is opened next."""
+        with suppress(DamagedError), Store.open(self._settings.state) as store:
+            store.verify()
 
     def _wait(self, told: Iterator[int | None]) -> None:
         """Do what signals say until one says stop; where the clock was set, the scheduler's plan is made anew.
@@ -185,6 +191,8 @@ class Service:
             return
         with self._caring, self._telling("duties failed"), Store.open(self._settings.state) as store:
             store.owe(digesting.owed(self._settings, store, _now()), _now())
+            store.owe(damage_owed(self._settings), _now())
+            self._warn("database", damage.aside(self._settings.state))
             self._check(store, _CHECKED, lambda: self_check(self._settings, store))
             if store.readings():
                 self._check(store, _DRILLED, lambda: rescuing.drill(self._settings, store, now=_now()))

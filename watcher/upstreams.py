@@ -245,11 +245,26 @@ class _Plan:
         from watcher.observe import Memory  # noqa: PLC0415 - the judges are large, and most passes judge nothing anew
 
         return Memory(
-            before=self._store.snapshot(upstream),
+            before=self._store.snapshot(upstream) or self._reminded(upstream),
             moves=self._store.moves(upstream),
             holdings=self._store.ledger(upstream),
             roots=identity.roots,
         )
+
+    def _reminded(self, upstream: str) -> Advertisement | None:
+        """Return what an upstream showed last, of its mirror, which remembers for a database that was lost.
+
+        The refs that held pinned commits then are written down anew.
+        """
+        from watcher.upstream.salvage import held_last, shown_last  # noqa: PLC0415 - most passes judge nothing anew
+
+        folder = mirror_folder(self._settings, upstream)
+        shown = shown_last(folder) if folder.exists() else None
+        if shown:
+            holders, at = held_last(folder, shown)
+            for commit, refs in holders.items():
+                self._store.record_holdings(upstream, commit, refs, min(at, self._now))
+        return shown
 
 
 @contextmanager

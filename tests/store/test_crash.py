@@ -8,6 +8,7 @@ from itertools import count
 
 import pytest
 
+from watcher.errors import StoreError
 from watcher.findings import reconcile
 from watcher.model import Concern, EventKind, Kind, Severity
 from watcher.store import Message, Store
@@ -146,3 +147,35 @@ def test_kill_after_sending(tmp_path):
         store.delivered(again.id, LATER)
         assert () == store.due(LATER)
         assert [EventKind.OPENED] == [event.kind for event in store.events()]
+
+
+def large_pass(store):
+    """Make the second pass with much to write; return why it could not be, empty where it was."""
+    try:
+        with store.atomic():
+            run_pass(store, "b", "c", now=LATER)
+            store.record_standings({f"much {it}": {"is": "x" * 3000} for it in range(20)}, LATER)
+    except StoreError as error:
+        return str(error)
+    return ""
+
+
+def test_no_room_for_any_page(tmp_path, before_and_after):
+    """The disk is full at each page of a pass: it was made wholly or not at all, and is made once there is room."""
+    before, after = before_and_after
+    with Store.open(tmp_path) as store:
+        run_pass(store, "a", "b", now=NOW)
+        store._write_all("INSERT INTO standings VALUES (?, '', '{}')", [("x" * 900 + str(it),) for it in range(40)])
+        [pages] = store._row("PRAGMA page_count")
+    seen = []
+    for room in range(60):
+        with Store.open(tmp_path) as store:
+            store._row(f"PRAGMA max_page_count = {pages + room}")
+            said = large_pass(store)
+            if not said:
+                assert after == told(store)
+                break
+            assert "make room on the disk and run again" in said
+            seen.append(told(store))
+    assert [before] * len(seen) == seen
+    assert 10 < len(seen) < 59

@@ -106,37 +106,6 @@ def test_database_of_something_else(tmp_path):
     assert before == (tmp_path / "watcher.db").read_bytes()
 
 
-@pytest.mark.parametrize("content", [b"not a database, but long enough to be read as a header" * 20, b"short"])
-def test_no_database(tmp_path, content):
-    """A file that is no database is refused with a way on, and never overwritten."""
-    (tmp_path / "watcher.db").write_bytes(content)
-    with pytest.raises(StoreError, match=r"is damaged or no database.*move it aside"):
-        Store.open(tmp_path)
-    assert content == (tmp_path / "watcher.db").read_bytes()
-
-
-def test_damaged_page(tmp_path):
-    """Damage in the middle of the file is told as such when it is read."""
-    with Store.open(tmp_path) as store:
-        for name in range(500):
-            store.record_run(f"downstream {name}", NOW)
-        store._row("PRAGMA wal_checkpoint(TRUNCATE)")
-    content = (tmp_path / "watcher.db").read_bytes()
-    (tmp_path / "watcher.db").write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
-    with pytest.raises(StoreError, match=r"is damaged or no database.*move it aside"), Store.open(tmp_path) as store:
-        store.is_first_run("downstream 7")
-
-
-def test_truncated(tmp_path):
-    """A file that was cut off is refused, not begun anew."""
-    with Store.open(tmp_path) as store:
-        store.record_run("miles", NOW)
-    content = (tmp_path / "watcher.db").read_bytes()
-    (tmp_path / "watcher.db").write_bytes(content[: len(content) // 2])
-    with pytest.raises(StoreError, match="is damaged"), Store.open(tmp_path) as store:
-        store.findings()
-
-
 def test_folder_is_a_file(tmp_path):
     """A state folder that is a file is refused by its name."""
     (tmp_path / "state").write_text("")

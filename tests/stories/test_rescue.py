@@ -307,8 +307,9 @@ def test_the_drill_tells_what_it_cannot_complete(pinned):
     assert "files are missing" in trouble
 
 
-def test_the_drill_finds_a_damaged_object(pinned):
-    """A file whose content is not what its id says does not unpack, though it is there."""
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_drill_finds_a_damaged_object(pinned, is_there):
+    """A file whose content is not what its id says does not unpack: it is fetched again, or its loss is told."""
     assert () == drilled(pinned)
     [mirror] = (pinned.state / "mirrors").glob("*.git")
     blob = shell(f"git --git-dir={mirror} rev-parse {pinned.engine.oids['P']}:engine.py").strip()
@@ -319,8 +320,11 @@ def test_the_drill_finds_a_damaged_object(pinned):
             content[at + 5] ^= 0xFF
         pack.chmod(0o644)
         pack.write_bytes(content)
-    [trouble] = drilled(pinned)
-    assert "could not be rescued today" in trouble
+    if not is_there:
+        vanish(pinned.engine)
+    troubles = drilled(pinned)
+    assert troubles == drilled(pinned)
+    assert ([] if is_there else [True]) == ["could not be rescued today" in trouble for trouble in troubles]
 
 
 def test_the_drill_leaves_nothing_behind(pinned):

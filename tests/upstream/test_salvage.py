@@ -1,14 +1,16 @@
 """Broken mirrors are built anew, and what they kept is not lost where it can still be read."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
+from tests.stories.world import clean_up
 from tests.upstream.test_mirror import PICTURE, advertised, mirrored, names, refs_of
 from watcher.demo.drawing import draw
 from watcher.errors import GitError
 from watcher.model import Oid
-from watcher.upstream import salvage
+from watcher.upstream import packing, salvage
 from watcher.upstream.git import Git
 from watcher.upstream.mirror import Mirror
 
@@ -85,6 +87,37 @@ def test_a_damaged_pack_is_given_up(upstream, tmp_path):
     mirror.fetch(advertised(upstream.url))
     assert mirror.keep(oids["Y"])
     assert set(oids) == names(oids, mirror.parents())
+
+
+@pytest.mark.parametrize("filters", [True, False])
+def test_any_damaged_byte(upstream, tmp_path, filters):
+    """Wherever it is: the kept commit is there afterwards, or its loss is noted, and the mirror works again."""
+    oids = upstream.draw(PICTURE)
+    made = Mirror.open(tmp_path / "mirror.git", upstream.url, filters=filters)
+    made.fetch(advertised(upstream.url))
+    made.keep(oids["Y"])
+    made.complete(oids["E"])
+    packing.tidy(made.directory)
+    upstream.draw("A---B (main)")
+    clean_up(upstream)
+    packs = sorted(made.directory.glob("objects/pack/*.pack"))
+    size = sum(pack.stat().st_size for pack in packs)
+    saved = 0
+    for at in range(12, size, max(size // 23, 1)):
+        spare = Path(shutil.copytree(made.directory, tmp_path / f"spare{at}.git"))
+        [pack] = spare.glob("objects/pack/*.pack")
+        content = bytearray(pack.read_bytes())
+        content[at] ^= 0xFF
+        pack.chmod(0o644)
+        pack.write_bytes(content)
+        salvage.note_unsound(spare, "a damaged byte")
+        mirror = Mirror.open(spare, upstream.url, filters=filters)
+        is_kept = f"refs/watcher/kept/{oids['Y']}" in refs_of(mirror)
+        assert (() if is_kept else (oids["Y"],)) == salvage.lost(spare)
+        mirror.fetch(advertised(upstream.url))
+        assert oids["B"] in mirror.parents()
+        saved += is_kept
+    assert 5 < saved
 
 
 def test_a_history_that_cannot_be_walked_is_noted(upstream, tmp_path):

@@ -2,7 +2,8 @@
 
 `upstreams` holds what upstreams showed, `lifecycle` what became of findings and the messages that are owed for it,
 `standings` what the service goes by, `replies` what forges answered;
-`schema` is the tables, `rows` how values are written, `database` the file itself.
+`schema` is the tables, `rows` how values are written, `database` the file itself, `damage` and `carrying` what becomes
+of one that cannot be read.
 """
 
 from watcher.store.lifecycle import Lifecycle, Message, Owed

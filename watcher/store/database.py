@@ -1,4 +1,7 @@
-"""The database file: opened, never overwritten, and every trouble with it said in one line that knows a way on."""
+"""The database file: opened, never overwritten, and every trouble with it said in one line that knows a way on.
+
+A damaged one is set aside and made anew when it is opened (see `damage`); a locked or full one is left alone.
+"""
 
 import fcntl
 import os
@@ -8,13 +11,16 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
-from watcher.errors import StoreError
+from watcher.errors import DamagedError, StoreError
+from watcher.store import damage
 from watcher.store.schema import STEPS, migrations
 
-FILE = "watcher.db"
+FILE = damage.FILE
 _OPENING = "watcher.db-opening"
+_MISREAD = (ValueError, KeyError, TypeError)
+"""What comes of a text that is not what it should be; most often it is another defect."""
 _TAKEN = "SELECT name FROM _sqlite_migrations WHERE migration_set = 'watcher'"
 """Where sqlite-utils notes the steps that it took."""
 
@@ -22,31 +28,59 @@ _TAKEN = "SELECT name FROM _sqlite_migrations WHERE migration_set = 'watcher'"
 class Database:
     """One connection, for the thread that opened it."""
 
-    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, db: sqlite3.Connection, path: Path, use: IO[str]) -> None:
         self._db = db
+        self._use = use
         self.path = path
+        self.news = ""
+        """What became of a damaged database when this one was opened; empty where nothing was wrong."""
 
     @classmethod
     def open(cls, folder: Path, *, patience: timedelta = timedelta(seconds=5)) -> Self:
-        """Open the database of a state folder, making or upgrading what is missing.
+        """Open the database of a state folder, making or upgrading what is missing, and anew what is damaged.
 
         `patience` is how long a write waits for another process that is writing.
         """
         path = folder / FILE
         _make(folder, path)
-        with _told(path):
-            db = sqlite3.connect(path)
-        store = cls(db, path)
+        found = damage.identity(path)
+        try:
+            return cls._opened(path, patience)
+        except DamagedError as error:
+            news = damage.renew(path, str(error), found, lambda new: cls._opened(new, patience), patience)
+        store = cls._opened(path, patience)
+        store.news = news
+        return store
+
+    @classmethod
+    def _opened(cls, path: Path, patience: timedelta) -> Self:
+        """Open a database as it is; raise DamagedError where it cannot be read."""
+        use = damage.used(path)
+        try:
+            damage.refuse(path)
+            with _told(path):
+                db = sqlite3.connect(path)
+        except BaseException:
+            use.close()
+            raise
+        store = cls(db, path, use)
         try:
             store._prepare(patience)
         except BaseException:
-            db.close()
+            store.close()
             raise
         return store
 
     def close(self) -> None:
         """Close the connection; a transaction that is still open is undone."""
         self._db.close()
+        self._use.close()
+
+    def verify(self) -> None:
+        """Read all of the database; raise DamagedError where something is wrong with it."""
+        [said] = self._row("PRAGMA quick_check(1)") or ["it answers nothing"]
+        if said != "ok":
+            raise DamagedError(damage.words(self.path, str(said)))
 
     def __enter__(self) -> Self:
         return self
@@ -54,6 +88,11 @@ class Database:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        # Noted while it is in use: nobody has made it anew meanwhile.
+        if isinstance(error, DamagedError):
+            damage.note(self.path, str(error))
+        elif isinstance(error, _MISREAD) or isinstance(getattr(error, "__cause__", None), _MISREAD):
+            damage.note_misread(self.path, self._db)
         self.close()
 
     @contextmanager
@@ -200,6 +239,8 @@ def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
+        if damage.is_damage(error):
+            raise DamagedError(damage.words(path, str(error))) from error
         told = _trouble(path, error)
         if told is None:
             raise
@@ -212,11 +253,6 @@ def _trouble(path: Path, error: sqlite3.DatabaseError) -> str | None:
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return f"{path} is locked: another watcher is writing; try again when it is done"
-        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
-            return (
-                f"{path} is damaged or no database ({error}); nothing in it was changed: move it aside and run again, "
-                f"or rescue what it holds with `sqlite3 {path} .recover`"
-            )
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
             return f"cannot write to {path} ({error}); make it writable, or name another folder under `state`"
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:

@@ -7,7 +7,7 @@ clone. Commits that pins name are held under refs of our own, so they outlive up
 import re
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from watcher.address import NAMED, Allowed
@@ -16,7 +16,7 @@ from watcher.model import Advertisement, Commit, Oid, Ref, oid
 from watcher.upstream import porcelain, salvage
 from watcher.upstream.contents import Contents
 from watcher.upstream.git import Git, checked_address
-from watcher.upstream.objects import FETCH, HOUR, Config, lines
+from watcher.upstream.objects import FETCH, LATER, Config, lines
 
 _PULLS = "refs/watcher/pulls/"
 _MANY = 200
@@ -25,6 +25,8 @@ _LONG = 1 << 16
 """Bytes of packs' indexes (some 2,000 objects) from which git's own file of the history pays."""
 _MOST_LANDINGS = 100
 """How many landings are looked at to find the one that moved a pin."""
+_DURABLE = (("core.fsync", "committed,loose-object,reference"), ("core.fsyncMethod", "batch"))
+"""What survives a power cut: commits that were brought, and the refs that keep them. Upstream's own refs need not."""
 _REFUSED = re.compile(r"not our ref|unadvertised object|find remote ref|no such remote ref", re.IGNORECASE)
 _LEFT_OUT = re.compile(r"did not send all necessary objects")
 
@@ -71,10 +73,10 @@ class Mirror(Contents):
         kept = self._refs([salvage.KEPT])
         new = [name for name in asked if f"{salvage.KEPT}{name}" not in kept]
         served = self._brought(new) if new else set()
+        served |= {name for name in new if name not in served and salvage.restored(self.directory, name)}
         commits = self._commits_of([name for name in asked if name in served or f"{salvage.KEPT}{name}" in kept])
         add = [f"update {salvage.KEPT}{name} {name}" for name in new if name in commits]
-        if add:
-            self._git.run("update-ref", "--no-deref", "--stdin", stdin=lines(add))
+        self._write_refs(add, is_lasting=True)
         return commits
 
     def serves(self, wanted: Oid) -> bool:
@@ -85,7 +87,7 @@ class Mirror(Contents):
 
             def ask(remote: Config) -> None:
                 git = Git(directory=Path(name), config=remote, local=self.allowed.files)
-                git.run(*FETCH, "--depth=1", "--filter=tree:0", "origin", stdin=lines([wanted]), timeout=HOUR)
+                git.run(*FETCH, "--depth=1", "--filter=tree:0", "origin", stdin=lines([wanted]), timeout=LATER)
 
             try:
                 self.ask(ask, "tree:0")
@@ -181,20 +183,34 @@ class Mirror(Contents):
             raise
         # Deleted first, in a transaction of its own: `topic` may have become `topic/one`.
         gone = [f"delete {name} {tip}" for name, tip in held.items() if name not in wanted]
-        if gone:
-            self._git.run("update-ref", "--no-deref", "--stdin", stdin=lines(gone))
+        # Packed refs are written anew for it, those that keep commits among them.
+        self._write_refs(gone, is_lasting=True)
         new = [f"update {name} {tip}" for name, tip in wanted.items() if held.get(name) != tip]
-        if new:
-            self._git.run("update-ref", "--no-deref", "--stdin", stdin=lines(new))
+        self._write_refs(new)
         if len(new) >= _MANY:
-            self._git.run("pack-refs", "--all")
+            self._write("pack-refs", "--all", is_lasting=True)
         if sum(index.stat().st_size for index in (self.directory / "objects" / "pack").glob("*.idx")) >= _LONG:
-            self._git.run("commit-graph", "write", "--reachable", "--split", "--no-progress")
+            self._write("commit-graph", "write", "--reachable", "--split", "--no-progress")
         return True
+
+    def _write_refs(self, changes: list[str], *, is_lasting: bool = False) -> None:
+        """Change refs, all of them or none."""
+        if changes:
+            self._write("update-ref", "--no-deref", "--stdin", stdin=lines(changes), is_lasting=is_lasting)
+
+    def _write(self, *args: str, stdin: bytes | None = None, is_lasting: bool = False) -> None:
+        """Run a command that writes; a lock that a killed program left is taken away, and it is run again."""
+        git = _lasting(self._git) if is_lasting else self._git
+        try:
+            git.run(*args, stdin=stdin)
+        except GitError as error:
+            if not salvage.unlocked(self.directory, error):
+                raise
+            self._write(*args, stdin=stdin, is_lasting=is_lasting)
 
     def _refs(self, folders: list[str]) -> dict[str, Oid]:
         printed = self._git.run("for-each-ref", "--format=%(objectname) %(refname)", *folders).decode()
-        rows = (line.partition(" ") for line in printed.splitlines())
+        rows = (line.partition(" ") for line in printed.split("\n")[:-1])  # names have other line ends
         return {name: Oid(tip) for tip, _, name in rows}
 
     def _brought(self, wanted: list[Oid]) -> set[Oid]:
@@ -226,12 +242,18 @@ class Mirror(Contents):
         if missing and not self._fetched(missing):
             # Some tag names a tree, which the filter leaves out even where it is asked for by its id.
             self.prefetch(missing)
-        if asked:
+        try:
+            self._require_whole(asked)
+        except GitError:
+            if missing == asked:
+                raise
+            # What was held has gaps, as where the mirror was built anew of what could be read of a damaged one.
+            self._fetched(asked, "--refetch")
             self._require_whole(asked)
 
-    def _fetched(self, wanted: list[Oid]) -> bool:
+    def _fetched(self, wanted: list[Oid], *more: str) -> bool:
         """Fetch objects with their history; return False where the filter left some of them out."""
-        options = ["--filter=tree:0"] if self.partial else []
+        options = ["--filter=tree:0", *more] if self.partial else more
         try:
             self._fetch(*options, stdin=lines(wanted))
         except GitError as error:
@@ -242,7 +264,15 @@ class Mirror(Contents):
 
     def _require_whole(self, tips: list[Oid]) -> None:
         """Raise GitError where commits lack ancestors: a shallow server hands such out without a word."""
+        if not tips:
+            return
         try:
             self._git.run("rev-list", "--quiet", "--stdin", "--not", "--all", stdin=lines(tips))
         except GitError as error:
-            raise GitError(f"upstream's history is not whole (is it a shallow copy?): {error}") from error
+            reason = f"upstream's history is not whole (is it a shallow copy?): {error}"
+            raise GitError(reason, said=error.said) from error
+
+
+def _lasting(git: Git) -> Git:
+    """Return git that waits until the disk has what it writes."""
+    return replace(git, config=(*git.config, *_DURABLE))

@@ -20,6 +20,8 @@ from watcher.upstream.reaching import pinned
 EMPTY_TREE = {40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904"}
 EMPTY_TREE[64] = hashlib.sha256(b"tree 0\0").hexdigest()
 HOUR = 3600.0
+LATER = 600.0
+"""Seconds that a fetch may take which brings no whole history: a server that drips must not hold a pass for long."""
 FETCH = ("fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--stdin")
 _REDIRECTED = re.compile(r"returned error: 30[12378]")
 _MOST_TREES = 8
@@ -175,10 +177,11 @@ class Objects:
     def _fetch(self, *options: str, stdin: bytes, config: Config = ()) -> None:
         """Fetch what `stdin` names from the remote, which is known to hold what is missing."""
         filtered = "tree:0" if self.partial else None
+        has_history = any((self.directory / "objects" / "pack").glob("*.pack"))
 
         def fetch(remote: Config) -> None:
             git = Git(directory=self.directory, config=(*remote, *config), local=self.allowed.files)
-            git.run(*FETCH, *options, "origin", stdin=stdin, timeout=HOUR)
+            git.run(*FETCH, *options, "origin", stdin=stdin, timeout=LATER if has_history else HOUR)
 
         self.ask(fetch, filtered)
 

@@ -30,8 +30,13 @@ _LEFTOVERS = (
     "asked-*",
 )
 """What git and we leave in a mirror when killed. A lock that was left makes every later call fail."""
-_SPARING = (("pack.threads", "1"), ("pack.windowMemory", "64m"), ("repack.writeBitmaps", "false"))
-"""Nobody waits for it, and nobody is served from it."""
+_SPARING = (
+    ("pack.threads", "1"),
+    ("pack.windowMemory", "64m"),
+    ("repack.writeBitmaps", "false"),
+    ("core.fsync", "all"),
+)
+"""Nobody waits for it, nobody is served from it, and what it replaces is gone: a power cut must not take it."""
 _LIST = ("rev-list", "--objects", "--no-object-names", "--missing=allow-any", "--stdin")
 _WORTH = 0.9
 """What would leave more than this share of the objects is not worth the work."""
@@ -98,10 +103,11 @@ def tidy(directory: Path, *, timeout: float = HOUR) -> None:
     Objects that no ref reaches stay: a branch that was forced left them behind, and its story is still asked for.
     """
     git = _packing(directory)
-    git.run("pack-refs", "--all")
-    # Not --geometric: git 2.39 forgets with it that upstream promised what is missing, or fails.
-    git.run("repack", "-a", "-d", "--keep-unreachable", "-q", timeout=timeout)
-    _tabulate(git)
+    with salvage.noticed(directory):
+        git.run("pack-refs", "--all")
+        # Not --geometric: git 2.39 forgets with it that upstream promised what is missing, or fails.
+        git.run("repack", "-a", "-d", "--keep-unreachable", "-q", timeout=timeout)
+        _tabulate(git)
 
 
 def slim(directory: Path, needed: Iterable[Oid], *, timeout: float = HOUR) -> bool:
@@ -117,12 +123,13 @@ def slim(directory: Path, needed: Iterable[Oid], *, timeout: float = HOUR) -> bo
     wanted = dict.fromkeys([*_commits(git), *_needs(git, needed)])
     if len(wanted) > _WORTH * _packed(git):
         return False
-    with tempfile.TemporaryDirectory(prefix="slim-", dir=directory / "objects") as place:
+    objects = directory / "objects"
+    with salvage.noticed(directory), tempfile.TemporaryDirectory(prefix="slim-", dir=objects) as place:
         git.run("pack-objects", "-q", str(Path(place) / "pack"), stdin=lines(wanted), timeout=timeout)
-        made = _adopted(Path(place), directory / "objects" / "pack", git, timeout)
+        made = _adopted(Path(place), objects / "pack", git, timeout)
     _tabulate(git)  # before anything goes: it must not name commits that are not there
     for pack in before - made:
-        _drop(directory / "objects" / "pack", pack)
+        _drop(objects / "pack", pack)
     return True
 
 
@@ -184,6 +191,7 @@ def _adopted(made: Path, packs: Path, git: Git, timeout: float) -> set[str]:
         (made / f"{name}.promisor").touch()
         for suffix in (".pack", ".promisor", ".idx"):
             (made / f"{name}{suffix}").replace(packs / f"{name}{suffix}")
+    salvage.settle(packs)
     return names
 
 

@@ -4,16 +4,20 @@ Several processes may have one mirror: it is made and built anew by one of them 
 """
 
 import hashlib
+import os
 import re
 import shutil
+import tarfile
 import tempfile
+import time
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from watcher.errors import GitError
-from watcher.model import Oid, oid
+from watcher.model import Advertisement, Oid, Ref, is_oid, oid
 from watcher.upstream.git import Git
 from watcher.upstream.guard import held
 
@@ -22,6 +26,20 @@ _PARTIAL = "tree:0"
 _FILTERS = (_PARTIAL, "blob:none")
 """What a mirror may have been made without: older ones have all trees."""
 _UNSOUND = "unsound"
+_LOST = "lost"
+RESCUED = "rescued"
+"""The folder beside the mirrors where archives of `watcher rescue` are looked for."""
+_DIGITS = 12
+"""So many of a commit's id are in the name of its archive."""
+_ABANDONED = 60.0
+"""Seconds after which a lock is nobody's."""
+_LOCK = re.compile(r"'([^'\n]*\.lock)': File exists")
+_SUSPICIOUS = re.compile(
+    r"corrupt|inflate|zlib|data (?:stream )?error|does not match|garbage|pack|bad object|loose object|index file"
+    r"|unknown object type|mismatch|missing|could not|unable to read|cannot read|not a valid|invalid|walk",
+    re.IGNORECASE,
+)
+"""What git says where its files are damaged, and sometimes where something else is wrong."""
 _KEPT_NAME = re.compile(r"refs/watcher/kept/([0-9a-f]{64}|[0-9a-f]{40})\b")
 
 
@@ -29,12 +47,31 @@ _KEPT_NAME = re.compile(r"refs/watcher/kept/([0-9a-f]{64}|[0-9a-f]{40})\b")
 def alone(directory: Path, *, seconds: float = 600.0) -> Iterator[None]:
     """Have a mirror for oneself: between a fetch and the last question nobody else may move its refs.
 
-    Raises a retryable GitError where somebody else has it for so many seconds.
+    Raises a retryable GitError where somebody else has it for so many seconds, where it is damaged, or where the disk
+    does not take or give something.
     """
-    with held(directory, wait=seconds) as is_mine:
+    with noticed(directory), held(directory, wait=seconds) as is_mine:
         if not is_mine:
             raise GitError(f"somebody else worked on the mirror for {seconds:g} s", retryable=True)
         yield
+
+
+@contextmanager
+def noticed(directory: Path) -> Iterator[None]:
+    """Notice damage: where git fails in the block for files of the mirror, whoever opens it next builds it anew.
+
+    The error is a retryable one then, and so is one of the disk.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise GitError(f"the mirror cannot be used: {error.strerror or error}", retryable=True) from error
+    except GitError as error:
+        if not (_SUSPICIOUS.search(error.said) and _is_damaged(directory)):
+            raise
+        note_unsound(directory, str(error))
+        reason = f"{error}: the mirror is damaged, and built anew when it is opened next"
+        raise GitError(reason, retryable=True, said=error.said) from error
 
 
 def ensure(directory: Path, *, filters: bool, object_format: str) -> None:
@@ -57,9 +94,11 @@ def _ensure(directory: Path, *, filters: bool, object_format: str) -> None:
     elif not is_sound(directory):
         fresh = _create(directory, filters=filters, object_format=object_format)
         _salvage(directory, fresh, object_format)
+        settle(fresh)
         shutil.rmtree(broken, ignore_errors=True)
         directory.rename(broken)
         fresh.rename(directory)
+        settle(directory)
         shutil.rmtree(broken, ignore_errors=True)
 
 
@@ -74,9 +113,67 @@ def is_sound(directory: Path) -> bool:
     return True
 
 
+def _is_damaged(directory: Path) -> bool:
+    """Read all objects of a mirror: is one of them not what its name says, or a pack without its index?"""
+    if not directory.is_dir():
+        return False
+    for pack in (directory / "objects" / "pack").glob("*.pack"):
+        try:
+            Git(directory=directory).run("verify-pack", str(pack.with_suffix(".idx")), timeout=3600.0)
+        except GitError:
+            return True
+    return not all(_is_whole(it, format_of(directory) or "sha1") for it in _loose(directory))
+
+
 def note_unsound(directory: Path, reason: str) -> None:
     """Write down that a mirror turned out to be broken, so that the next one who opens it builds it anew."""
     (directory / _UNSOUND).write_text(f"{reason}\n", encoding="utf-8")
+
+
+def unlocked(directory: Path, error: GitError) -> bool:
+    """Remove the lock that git complains of, if it was left by a program that died; return whether there was one.
+
+    The caller has the mirror for itself. A git whose parent was killed goes on, but has no lock for so long.
+    """
+    found = _LOCK.search(error.said)
+    lock = Path(found[1]) if found else None
+    if lock is None or not lock.is_relative_to(directory):
+        return False
+    try:
+        is_left = time.time() - lock.lstat().st_mtime > _ABANDONED
+        if is_left:
+            lock.unlink()
+    except OSError:
+        return False
+    return is_left
+
+
+def restored(directory: Path, wanted: Oid) -> bool:
+    """Bring a commit from an archive that `watcher rescue` wrote to the folder `rescued` beside the mirrors.
+
+    Returns False where there is none, or none that is sound.
+    """
+    for archive in sorted((directory.parent.parent / RESCUED).glob(f"*-{wanted[:_DIGITS]}.tar")):
+        with tempfile.TemporaryDirectory(prefix="slim-", dir=directory / "objects") as name:
+            try:
+                with tarfile.open(archive) as packed:
+                    packed.extractall(name, filter="data")
+                _index(directory, sorted(Path(name).glob("*.git/objects/pack/*.pack")))
+                Git(directory=directory).run("rev-list", "--quiet", wanted)
+            except (OSError, tarfile.TarError, GitError):
+                continue
+        return True
+    return False
+
+
+def lost(directory: Path) -> tuple[Oid, ...]:
+    """Return the commits that a mirror kept before it was damaged and built anew, and that it has not got back."""
+    try:
+        noted = (directory / _LOST).read_text(encoding="ascii").split()
+    except (OSError, ValueError):
+        return ()
+    again = set(kept(directory))
+    return tuple(oid(name) for name in noted if name not in again)
 
 
 def is_partial(directory: Path) -> bool:
@@ -103,6 +200,34 @@ def kept(directory: Path) -> Iterator[Oid]:
         yield oid(found)
 
 
+def shown_last(directory: Path) -> Advertisement | None:
+    """Return the branches and tags that upstream showed when a mirror was last brought up to date; None for no answer.
+
+    For those whose own memory of it was lost. What the mirror has not is which branch is the default one.
+    """
+    fields = "%(objectname) %(refname) %(*objectname)"
+    try:
+        printed = Git(directory=directory).run("for-each-ref", f"--format={fields}", "refs/heads/", "refs/tags/")
+    except GitError:
+        return None
+    rows = (line.split(" ") for line in printed.decode(errors="replace").split("\n")[:-1])
+    refs = tuple(Ref(name=name, oid=oid(tip), peeled=oid(peeled) if peeled else None) for tip, name, peeled in rows)
+    return Advertisement(refs=refs, head=None, digest="") if refs else None
+
+
+def held_last(directory: Path, shown: Advertisement) -> tuple[dict[Oid, tuple[Ref, ...]], datetime]:
+    """Return which of the refs that upstream showed last held which kept commit, and when they were written."""
+    git, refs = Git(directory=directory), {ref.name: ref for ref in shown.refs}
+    found = {}
+    for name in kept(directory):
+        with suppress(GitError):  # no commit, or a damaged one
+            named = git.run("for-each-ref", "--format=%(refname)", f"--contains={name}", "refs/heads/", "refs/tags/")
+            found[name] = tuple(refs[it] for it in named.decode(errors="replace").split("\n") if it in refs)
+    places = (directory / it for it in ("packed-refs", "refs/heads", "refs/tags"))
+    at = max((it.stat().st_mtime for it in places if it.exists()), default=0.0)
+    return found, datetime.fromtimestamp(at, UTC)
+
+
 def _config(directory: Path) -> str:
     try:
         return (directory / "config").read_text(encoding="utf-8", errors="replace")
@@ -123,29 +248,89 @@ def _create(directory: Path, *, filters: bool, object_format: str) -> Path:
     return fresh
 
 
+def settle(folder: Path) -> None:
+    """Wait until the disk has all files below a folder, and the names of all: only then may something else go."""
+    for place in (*sorted(folder.rglob("*"), reverse=True), folder, folder.parent):
+        if place.is_symlink():
+            continue
+        handle = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
 def _salvage(broken: Path, fresh: Path, object_format: str) -> None:
     """Bring every object that can still be read, and every kept ref whose history is whole."""
     objects = fresh / "objects"
     git = Git(directory=fresh)
-    for pack in sorted((broken / "objects" / "pack").glob("*.pack")):
-        copy = objects / "pack" / pack.name
-        copy.parent.mkdir(exist_ok=True)
-        shutil.copyfile(pack, copy)
-        try:
-            git.run("index-pack", "--promisor=salvaged", str(copy))
-        except GitError:
-            copy.unlink()
-    for loose in sorted((broken / "objects").glob("[0-9a-f][0-9a-f]/*")):
+    _index(fresh, sorted((broken / "objects" / "pack").glob("*.pack")))
+    for loose in _loose(broken):
         if _is_whole(loose, object_format):
             target = objects / loose.parent.name / loose.name
             target.parent.mkdir(exist_ok=True)
             shutil.copyfile(loose, target)
+    missed = list(lost(broken))
     for name in kept(broken):
         try:
+            if not git.answers("cat-file", "-e", name) or not _is_walked(git, name):
+                _pick(broken, fresh, name)
             git.run("rev-list", "--quiet", name)
             git.run("update-ref", f"{KEPT}{name}", name)
         except GitError:
-            continue  # Whoever needs it asks for it again, and upstream may still hand it out.
+            missed.append(name)  # Whoever needs it asks for it again, and upstream may still hand it out.
+    if missed:
+        (fresh / _LOST).write_text("".join(f"{name}\n" for name in missed), encoding="ascii")
+
+
+def _is_walked(git: Git, name: Oid) -> bool:
+    """Answer whether the history of a commit is whole."""
+    try:
+        git.run("rev-list", "--quiet", name)
+    except GitError:
+        return False
+    return True
+
+
+def _pick(broken: Path, fresh: Path, name: Oid) -> None:
+    """Bring one commit with its history out of packs that are damaged elsewhere; raise GitError where that fails."""
+    git = Git(directory=fresh)
+    borrowed = fresh / "objects" / "info" / "alternates"
+    borrowed.parent.mkdir(parents=True, exist_ok=True)
+    borrowed.write_text(f"{(broken / 'objects').absolute()}\n", encoding="utf-8")
+    try:
+        commits = git.run("rev-list", name)
+        own = git.run("rev-list", "--objects", "--no-object-names", "--no-walk", "--missing=allow-any", name)
+        packs = fresh / "objects" / "pack"
+        packs.mkdir(exist_ok=True)
+        # A mirror that promises nothing has no use for a commit without its files.
+        for wanted in (commits + own, commits) if is_partial(fresh) else (commits + own,):
+            try:
+                made = git.run("pack-objects", "-q", str(packs / "pack"), stdin=wanted).decode().strip()
+            except GitError:
+                continue
+            (packs / f"pack-{made}.promisor").touch()
+            return
+    finally:
+        borrowed.unlink()
+
+
+def _index(directory: Path, packs: Iterable[Path]) -> None:
+    """Bring copies of packs into a mirror, those that are sound."""
+    for pack in packs:
+        copy = directory / "objects" / "pack" / pack.name
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copyfile(pack, copy)
+        try:
+            Git(directory=directory).run("index-pack", "--promisor=salvaged", str(copy))
+        except GitError:
+            copy.unlink()
+
+
+def _loose(directory: Path) -> list[Path]:
+    """Return the objects that have files of their own."""
+    found = (directory / "objects").glob("[0-9a-f][0-9a-f]/*")
+    return sorted(it for it in found if is_oid(f"{it.parent.name}{it.name}"))
 
 
 def _is_whole(loose: Path, object_format: str) -> bool:
