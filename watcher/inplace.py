@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from watcher.errors import EditError
@@ -45,7 +45,9 @@ def content_of(folder: Path, file: str) -> bytes:
 
 def replace_all(planned: Mapping[Path, Change]) -> None:
     """Put every new content in place at once, or leave all as it was."""
-    with _copies(planned) as copies:
+    back = {path: replace(it, new=it.old) for path, it in planned.items()}
+    # The way back is on the disk before anything is changed: a full disk cannot bar it.
+    with _copies(planned) as copies, _copies(back) as saved:
         for path, it in planned.items():
             if path.read_bytes() != it.old:
                 raise EditError(f"{it.file}: it was changed in this moment; nothing was written")
@@ -55,7 +57,7 @@ def replace_all(planned: Mapping[Path, Change]) -> None:
                 copy.replace(path)
             except OSError as error:
                 for other in done:
-                    other.write_bytes(planned[other].old)
+                    saved[other].replace(other)
                 raise _unwritable(planned[path].file, error) from error
             done.append(path)
 

@@ -14,7 +14,7 @@ from select import select
 
 import structlog
 
-from watcher.errors import UsageError
+from watcher.errors import StoreError, UsageError
 
 _LOCK = "watcher.lock"
 _GLANCE = 10.0
@@ -59,9 +59,16 @@ def signals(*numbers: signal.Signals) -> Iterator[int | None]:
 
 @contextmanager
 def only_one(state: Path) -> Iterator[None]:
-    """Hold the state folder for this process; raise UsageError that names the process which has it."""
-    state.mkdir(parents=True, exist_ok=True)
-    with (state / _LOCK).open("a+", encoding="ascii") as lock:
+    """Hold the state folder for this process; raise UsageError that names the process which has it.
+
+    Raises StoreError where the folder cannot be written to.
+    """
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+        lock = (state / _LOCK).open("a+", encoding="ascii")
+    except OSError as error:
+        raise StoreError(f"{state}: the state folder cannot be used: {error.strerror}") from error
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
