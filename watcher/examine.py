@@ -72,7 +72,12 @@ def examine(task: Task, said: Said, asking: Asking | None) -> Assessment | Unobs
 
 
 def _told(task: Task, said: Said) -> Advertisement | Unobserved:
-    """Return what a server said, in full; what it said again is remembered."""
+    """Return what a server said, in full; what it said again is remembered.
+
+    An empty repository is one that is missing: what is pinned was in another, and a server that lost a disk has such.
+    """
+    if isinstance(said, Advertisement) and not said.refs:
+        return Unobserved(upstream=task.upstream, reason="the repository has neither a branch nor a tag", missing=True)
     if not isinstance(said, Same):
         return said
     if task.memory.before is None:
@@ -99,6 +104,8 @@ def _examined(task: Task, said: Advertisement | Unobserved, asked: Opinion) -> A
         try:
             with salvage.alone(task.folder):
                 return _attempt(task, said, asked)
+        except MemoryError:
+            return Unobserved(upstream=task.upstream, reason="judging it takes more memory than there is")
         except GitError as error:
             if not error.retryable:
                 return Unobserved(upstream=task.upstream, reason=str(error))

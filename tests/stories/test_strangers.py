@@ -14,7 +14,6 @@ from tests.stories.world import (
     pin_of,
     reach,
     reasons,
-    the,
 )
 from watcher.demo.server import Status
 from watcher.upstream.git import Git
@@ -73,12 +72,13 @@ def test_private_repositories_that_ask_for_credentials_are_missing(world):
 
 
 def test_an_empty_repository(world):
-    """No refs at all: the pin is absent, and nothing falls over."""
+    """No refs at all: the repository is missing, which is told when it lasts, and nothing falls over."""
     Git().run("init", "-q", "--bare", "--", str(world.engine.path))
     world.pin(cuda="1" * 40, rocm=None)
     found = world.look()
-    assert "critical" == the(found, "pin-absent", "cuda").severity
-    assert "gone" == reach(found, "cuda").cls == reach(found, "rocm").cls
+    assert [True] == [failure.missing for failure in found.unobserved]
+    assert "pin-absent" not in kinds(found)
+    assert "unknown" == reach(found, "cuda").cls == reach(found, "rocm").cls
 
 
 def test_refs_with_odd_names(world):

@@ -59,6 +59,10 @@ class Owed:
     """When something newer made it needless before it was sent."""
 
 
+_FURTHEST = timedelta(hours=2)
+"""No try is put off for longer: what is to be tried later than that was put off by a clock that went wrong."""
+_LONGEST_HELD = timedelta(days=2)
+"""Likewise for what is held: quiet hours end within a day."""
 _TOLD = timedelta(days=14)
 """How long a message that was given up is told of."""
 _LOGGED = "SELECT kind, body, at, is_baseline FROM events"
@@ -143,9 +147,9 @@ class Lifecycle(Database):
         held: set[tuple[str, str | None]] = set()
         for message in self.waiting():
             about = (message.channel, message.payload.get("finding"))
-            if message.next_try_at > now:
+            if now < message.next_try_at <= now + _FURTHEST:
                 shut.add(message.channel)
-            if message.not_before and message.not_before > now:
+            if message.not_before and now < message.not_before <= now + _LONGEST_HELD:
                 held.add(about)
                 continue
             is_behind = message.channel in shut or (about[1] is not None and about in held)
