@@ -11,6 +11,7 @@ from heapq import heappop, heappush
 from typing import overload
 
 from watcher.commitsets import Ancestors, Descendants, Found, Reached, membership, walked
+from watcher.errors import GitError
 from watcher.model import Oid
 from watcher.numbered import NONE, Listed, Table
 
@@ -26,7 +27,7 @@ class Graph:
     """
 
     def __init__(self, parents: Mapping[Oid, tuple[Oid, ...]] | Table) -> None:
-        self._table = parents if isinstance(parents, Table) else Listed(parents)
+        self._table = parents if isinstance(parents, Table) else _sound(Listed(parents))
         self._lines: dict[int, Sequence[int]] = {}
 
     def __contains__(self, commit: object) -> bool:
@@ -204,6 +205,30 @@ class Graph:
                 self._lines.clear()
             self._lines[tip] = line
         return self._lines[tip]
+
+
+def _sound(table: Table) -> Table:
+    """Return a table in which no commit is its own ancestor; raise GitError for any other, which nobody could walk.
+
+    No hash allows it, but a graft does. Git names children first as a rule, and then there is nothing to walk.
+    """
+    links = (
+        enumerate(table.first),
+        enumerate(table.second),
+        ((it, up) for it, ups in table.more.items() for up in ups),
+    )
+    if all(parent > number or parent == NONE for some in links for number, parent in some):
+        return table
+    waiting, todo, count = array("i", table.children), list(table.childless), 0
+    while todo:
+        count += 1
+        for parent in table.parents(todo.pop()):
+            waiting[parent] -= 1
+            if not waiting[parent]:
+                todo.append(parent)
+    if count < len(table):
+        raise GitError("the history runs in a ring: commits are their own ancestors")
+    return table
 
 
 class _Generations(Mapping[Oid, int]):

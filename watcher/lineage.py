@@ -53,6 +53,8 @@ class Lineage:
     """Content before and after → git's patch; those that differ in white space alone have none."""
     dates: Mapping[Oid, int]
     """Commit → when it was committed, in seconds since 1970, UTC."""
+    large: Set[Oid] = frozenset()
+    """Contents that are compared with no other: what is in them, or was put in their place, is new."""
     _spans: dict[tuple[Oid, Oid], tuple[list[int], list[int], list[int]]] = field(default_factory=dict)
 
     def blame(self, commit: Oid, path: str, lines: Mapping[int, str]) -> tuple[BlamedLine, ...]:
@@ -125,6 +127,8 @@ class Lineage:
             change = self.renamed.get(((parent, commit), path))
         if change is None or change.status not in {"M", "R"} or not change.blob_before or not change.blob_after:
             return None
+        if change.blob_before != change.blob_after and not self.large.isdisjoint(blobs_of([change])):
+            return None
         return _Source(parent=parent, path=change.path, before=change.blob_before, after=change.blob_after)
 
     def _passed(self, source: _Source, wanted: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
@@ -181,12 +185,20 @@ def lineage(
     if len(blobs) > _MOST_VERSIONS:
         return None
     mirror.prefetch({*blobs, *and_with})
-    edited = (pair for pair, some in made.items() if any(it.status == "M" and it.path in wanted for it in some))
-    patches = mirror.edits(edited, wanted)
+    large = mirror.large(blobs)
+    edited: dict[frozenset[str], list[Pair]] = defaultdict(list)
+    for pair, some in made.items():
+        mine = [it for it in some if it.path in wanted]
+        if any(it.status == "M" for it in mine):
+            # Who asks for text gets it, however much it is.
+            edited[frozenset(it.path for it in mine if not large.isdisjoint(blobs_of([it])))].append(pair)
+    patches: dict[tuple[Oid, Oid], bytes] = {}
+    for apart, pairs in edited.items():
+        patches |= mirror.edits(pairs, wanted - apart)
     for ((before, after), path), source in renamed.items():
-        if source.blob_before != source.blob_after:
+        if source.blob_before != source.blob_after and large.isdisjoint(blobs_of([source])):
             patches |= mirror.edits([(before, after)], [source.path, path], renames=True)
-    return Lineage(parents=parents, changed=changed, renamed=renamed, patches=patches, dates=dates)
+    return Lineage(parents=parents, changed=changed, renamed=renamed, patches=patches, dates=dates, large=large)
 
 
 def _made(

@@ -23,6 +23,8 @@ _STEPS = 4
 """How often a guarded line is followed back to the line that it replaced."""
 _AT_ONCE = 64
 """So many changes are looked at together: what they alter is in memory."""
+_WIDEST = 400
+"""Letters of a line that are compared one by one: that takes their square."""
 _ALIKE = 0.75
 """Least similarity (0 to 1) of a replaced line to count as the same one."""
 
@@ -275,7 +277,7 @@ def _replaced(past: _Past, blamed: BlamedLine) -> BlamedLine | None:
 
 
 def _likeness(one: str, other: str) -> float:
-    return SequenceMatcher(None, one.strip(), other.strip(), autojunk=False).ratio()
+    return SequenceMatcher(None, one.strip()[:_WIDEST], other.strip()[:_WIDEST], autojunk=False).ratio()
 
 
 def _ranges(numbers: Iterable[int]) -> list[LineRange]:

@@ -2,8 +2,10 @@
 
 import asyncio
 import socket
+import ssl
 
 import pytest
+import trustme
 
 from tests.conftest import Upstream
 from watcher.address import Allowed, is_public
@@ -92,6 +94,24 @@ def test_a_redirect_to_another_host_inside_is_not_followed(upstream, tmp_path):
         assert isinstance(seen, Unobserved)
         assert "inside a private network" in seen.reason
         assert [] == inside.requests
+
+
+def test_a_redirect_does_not_give_up_tls(tmp_path):
+    """From https to http, where anybody on the way could answer."""
+    authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+    with GitServer(tmp_path / "safe", context) as safe, GitServer(tmp_path / "plain") as plain:
+        there = Upstream(plain)
+        there.draw(PICTURE)
+        here = Upstream(safe)
+        here.draw(PICTURE)
+        here.fault(Redirect(to=there.url))
+        [seen] = asyncio.run(poll({"x": here.url}, context=trusting)).values()
+        assert isinstance(seen, Unobserved)
+        assert "redirected from https to http: refused" == seen.reason
+        assert [] == plain.requests
 
 
 def test_a_connection_that_is_kept_is_judged_again(upstream, server):

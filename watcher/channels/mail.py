@@ -74,7 +74,8 @@ class Mail:
         message = EmailMessage(policy=SMTP)
         message["From"] = Address(display_name="watcher", addr_spec=self.sender)
         message["To"] = ", ".join(self.to)
-        message["Subject"] = safe(letter.subject)
+        # What looks like an encoded word would be decoded on its way into the header, line breaks and all.
+        message["Subject"] = safe(letter.subject).replace("=?", "= ?")
         message["Date"] = format_datetime(now)
         message["Message-ID"] = f"<{sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:32]}@{domain}>"
         message["Auto-Submitted"] = "auto-generated"

@@ -5,6 +5,7 @@ pinned tree, and that is where we point. We never say "safe", we say "no fix fou
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -215,8 +216,14 @@ def _place(anchor: Anchor, texts: Mapping[str, Numbered]) -> tuple[str, int] | N
         lines = texts.get(path, {})
         for wording in anchor.wordings or (anchor.text,):
             if hits := lines.get(_squeezed(wording)):
-                return path, min(hits, key=lambda number: abs(number - anchor.line))
+                return path, _nearest(hits, anchor.line)
     return None
+
+
+def _nearest(numbers: Sequence[int], wanted: int) -> int:
+    """Return the number next to the wanted one; the numbers rise, and there may be as many as a file has lines."""
+    at = bisect_left(numbers, wanted)
+    return min(numbers[max(at - 1, 0) : at + 1], key=lambda number: abs(number - wanted))
 
 
 def _squeezed(text: str) -> str:

@@ -18,6 +18,8 @@ _INSIGNIFICANT = re.compile(
     r"|(else|try|begin|end|pass|do|fi|done|then)\b\s*[:{]?$"
 )
 """Of a stripped line: nothing or braces; comments (not directives or Rust attributes); imports; bare block words."""
+_MOST = 5000
+"""So many lines of a change are looked for; who rewrites more repairs none of them in particular."""
 _WINDOW = 3
 _AROUND = 12
 """Lines on each side of a hunk that count as its surroundings."""
@@ -35,7 +37,7 @@ def removed_lines(diffs: Iterable[FileDiff]) -> dict[str, tuple[int, ...]]:
         for diff in diffs
         if diff.old_path is not None and is_code(diff.path)
     }
-    return {path: lines for path, lines in found.items() if lines}
+    return _first(found)
 
 
 def guarded_lines(
@@ -56,7 +58,7 @@ def guarded_lines(
         lines = indented.get(diff.old_path) or tuple(sorted(around))
         if lines and added:
             found[diff.old_path] = lines
-    return found
+    return _first(found)
 
 
 def surroundings(diffs: Iterable[FileDiff], lengths: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
@@ -74,6 +76,17 @@ def weight(diffs: Iterable[FileDiff]) -> tuple[int, int]:
     """Return how many lines of shipped source the diffs add and remove."""
     hunks = [hunk for diff in diffs if is_code(diff.path) for hunk in diff.hunks]
     return sum(len(hunk.new) for hunk in hunks), sum(len(hunk.old) for hunk in hunks)
+
+
+def _first(found: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Return path → lines, as many of them as are looked for; paths without any are left out."""
+    kept: dict[str, tuple[int, ...]] = {}
+    left = _MOST
+    for path, lines in found.items():
+        if some := lines[:left]:
+            kept[path] = some
+            left -= len(some)
+    return kept
 
 
 def _near(hunk: Hunk, window: int, length: int) -> range:

@@ -1,12 +1,11 @@
 """Lay out the whole argument about one pin, with the git commands that repeat it."""
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from watcher.model import Fix, Oid, Pin, Reachability, Repair, Rung, Suggestion, Verdict
 from watcher.plural import counted
-from watcher.report.text import safe
+from watcher.report.text import command, safe
 from watcher.web import Pages
 
 _FILES = 3
@@ -174,7 +173,7 @@ def _suggestion(made: Suggestion, argument: Argument) -> list[str]:
 
 
 def _commands(argument: Argument, *commands: list[str]) -> list[str]:
-    return [f"    $ {shlex.join(['git', '-C', argument.mirror, *command])}" for command in commands]
+    return [f"    $ {command(['git', '-C', argument.mirror, *words])}" for words in commands]
 
 
 def _name(fix: Fix) -> str:

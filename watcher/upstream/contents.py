@@ -12,6 +12,7 @@ from typing import TypeVar
 from watcher.errors import GitError
 from watcher.model import BlamedLine, ChangedPath, FileDiff, LineRange, Oid
 from watcher.upstream import patch, porcelain
+from watcher.upstream.git import LARGEST
 from watcher.upstream.objects import EMPTY_TREE, Objects, blobs_of, fitting, lines
 
 Pair = tuple[Oid | None, Oid]
@@ -55,18 +56,22 @@ class Contents(Objects):
             pair: changed for pair, changed in told.items() if {"A", "D"} <= {change.status for change in changed}
         }
         self.prefetch(blobs_of(it for changed in moving.values() for it in changed if it.status in {"A", "D"}))
-        printed = self._raw_pairs(list(moving), "-M", "--diff-filter=R")
-        return {pair: dict(found) for pair, found in _matched(list(moving), porcelain.renames(printed)).items()}
+        return {
+            pair: dict(found)
+            for how, some in self._by_likeness(list(moving)).items()
+            for pair, found in _matched(some, porcelain.renames(self._raw_pairs(some, how, "--diff-filter=R"))).items()
+        }
 
     def diffs(self, pairs: Iterable[Pair], *, ignore_space: bool) -> dict[Pair, tuple[FileDiff, ...]]:
         """Return how files differ between the commits of each pair, renames followed, without context."""
-        options = ("-U0", "-M", *(["-w"] if ignore_space else []))
+        options = ("-U0", *(["-w"] if ignore_space else []))
         asked = list(dict.fromkeys(pairs))
         self._bring_both_sides(asked)
         return {
             pair: tuple(patch.file_diffs(text))
-            for part in _parts(asked)
-            for pair, text in _matched(part, patch.by_commit(self._printed(part, options))).items()
+            for how, some in self._by_likeness(asked).items()
+            for part in _parts(some)
+            for pair, text in _matched(part, patch.by_commit(self._printed(part, (how, *options)))).items()
         }
 
     def edits(
@@ -77,7 +82,9 @@ class Contents(Objects):
         Of those paths that the commits of a pair have otherwise; the contents must be held.
         """
         asked, listed = list(dict.fromkeys(pairs)), fitting(paths)
-        options = ("--diff-algorithm=myers", "-U0", "-w", "--text", "-M" if renames else "--no-renames")
+        # As text whatever is in them, since blame knows no other; but not whatever else a commit may hold.
+        text = ("--text",) if listed else ()
+        options = ("--diff-algorithm=myers", "-U0", "-w", *text, "-M" if renames else "--no-renames")
         return {
             key: text
             for at in range(0, len(asked), _EDITS_AT_ONCE)
@@ -103,7 +110,7 @@ class Contents(Objects):
             return ()
         self.prefetch(blobs_of(changed))
         options = ["-w"] if ignore_space else []
-        options += ["-M"] if renames else ["--no-renames"]
+        options += list(self._by_likeness([(before, after)])) if renames else ["--no-renames"]
         printed = self._patch(before, after, "-U0", *options, paths=[change.path for change in changed])
         found = patch.file_diffs(printed)
         return tuple(f for f in found if wanted is None or f.path in wanted or f.old_path in wanted)
@@ -205,7 +212,29 @@ class Contents(Objects):
                 blobs.add(held)
         return blobs
 
+    def large(self, contents: Iterable[Oid]) -> frozenset[Oid]:
+        """Return those contents, which must be held, that are too large to be compared with others."""
+        known, asked = self._seen.objects, set(contents)
+        sizes = self._facts(name for name in asked if known.get(name) is None)
+        known.update((name, fact) for name, fact in sizes.items() if fact[0] != "missing")
+        return frozenset(name for name in asked if (fact := known.get(name)) and fact[1] > LARGEST)
+
     # --- how ---------------------------------------------------------------------------------------------------------
+
+    def _by_likeness(self, pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
+        """Return pairs of commits under how git is to find what was renamed; the contents must be held.
+
+        Where contents are large on both sides, by their ids alone: to say how alike they are, git reads them all.
+        """
+        moved: dict[Pair, list[set[Oid]]] = {}
+        for pair, changed in self.changed_paths(pairs).items():
+            moved[pair] = [blobs_of(it for it in changed if it.status == status) for status in "AD"]
+        large = self.large(blob for sides in moved.values() if all(sides) for side in sides for blob in side)
+        found: dict[str, list[Pair]] = {}
+        for pair in pairs:
+            is_large = all(not side.isdisjoint(large) for side in moved[pair])
+            found.setdefault("-M100%" if is_large else "-M", []).append(pair)
+        return found
 
     def _bring_both_sides(self, pairs: Sequence[Pair]) -> None:
         """Fetch what pairs of commits have different."""

@@ -38,19 +38,23 @@ _FIXED = {
     "TZ": "UTC",
 }
 
+LARGEST = 4 * 1024 * 1024
+"""Bytes of a file above which it is compared with no other: who serves a gibibyte of zeros need not send even one."""
+
 _CONFIG = {
     "core.askPass": "",
     "core.attributesFile": os.devnull,
+    "core.bigFileThreshold": str(LARGEST),  # larger ones are binary to git, and go through it in pieces
     "core.fsmonitor": "false",
     "core.hooksPath": os.devnull,
     "core.quotePath": "false",
     "credential.helper": "",
     "gc.auto": "0",
+    "http.followRedirects": "false",
     "http.lowSpeedLimit": "1",
     "http.lowSpeedTime": "60",
     "maintenance.auto": "false",
     "protocol.version": "2",
-    "http.followRedirects": "false",
     "submodule.recurse": "false",
 }
 
@@ -63,7 +67,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 _TRANSIENT = re.compile(
     r"unable to access|could not resolve|connection|timed? ?out|hung up|early eof|rpc failed|disconnect|expected flush"
     r"|unable to create .*\.lock|cannot lock ref|returned error: (?:403|408|429|5\d\d)|could not read from remote"
-    r"|invalid server response|unexpected end|bad band|protocol error|gnutls|ssl|curl",
+    r"|invalid server response|unexpected end|bad band|protocol error|gnutls|ssl|curl"
+    r"|expected '?(?:acknowledg?ments|packfile)|error processing acks",
     re.IGNORECASE,
 )
 _FINAL = re.compile(

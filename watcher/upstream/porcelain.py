@@ -12,6 +12,8 @@ COMMIT_FORMAT = "%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%ct%x00%s%x00%b"
 Row = tuple[str, ...]
 """The fields of one commit, in that order."""
 _FIELDS = COMMIT_FORMAT.count("%x00") + 1
+_LONGEST_SUBJECT, _LONGEST_BODY = 1 << 16, 1 << 18
+"""Characters of a message that are read, far more than anybody writes: every word is looked at many times."""
 _LAST_SECOND = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp())
 _BLAMED = re.compile(rb"([0-9a-f]{40,64}) ([0-9]+) ([0-9]+)(?: [0-9]+)?")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
@@ -44,12 +46,12 @@ def commits(rows: Iterable[Row]) -> Iterator[Commit]:
         yield Commit(
             oid=Oid(found),
             parents=tuple(map(Oid, parents.split())),
-            author=author,
-            email=email,
+            author=author[:_LONGEST_SUBJECT],
+            email=email[:_LONGEST_SUBJECT],
             authored_at=_moment(authored),
             committed_at=_moment(committed),
-            subject=subject,
-            body=body,
+            subject=subject[:_LONGEST_SUBJECT],
+            body=body[:_LONGEST_BODY],
         )
 
 

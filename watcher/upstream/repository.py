@@ -23,7 +23,8 @@ class Repository(Mirror):
     def advertisement(self) -> Advertisement:
         """Return its refs as a server would tell them, proposals included."""
         fields = "%(refname) %(objectname) %(*objectname)"
-        rows = [line.split(" ") for line in self._git.run("for-each-ref", f"--format={fields}").decode().splitlines()]
+        printed = self._git.run("for-each-ref", f"--format={fields}").decode(errors="backslashreplace")
+        rows = [line.split(" ") for line in printed.split("\n")[:-1]]
         refs = tuple(Ref(name=name, oid=oid(tip), peeled=self._peeled(peeled)) for name, tip, *peeled in rows)
         head = self._git.run("symbolic-ref", "-q", "HEAD", check=(0, 1)).decode().strip()
         return Advertisement(
