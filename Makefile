@@ -29,6 +29,9 @@ bench-judgement: .venv/developing ## measure the judgement against known answers
 	@test -d "$(REPOS)" || { echo "name a folder of bare repositories: make bench-judgement REPOS=..." >&2; exit 1; }
 	$(BIN)/python benchmarks/bench_judgement.py "$(REPOS)" $(ARGS)
 
+reliability: .venv/developing .venv/benching ## bring about all that can go wrong, into docs/reliability.md; ROUNDS=3 ARGS=
+	$(BIN)/python -m tests.faults.run $(if $(ROUNDS),--rounds $(ROUNDS)) $(ARGS)
+
 soak: .venv/developing ## an hour of the service in a minute or ten, with faults and kills; ARGS="--seed 2 --speed 6"
 	$(BIN)/python -m tests.soak.run $(ARGS)
 
@@ -66,4 +69,4 @@ clean: ## remove what was made here, but not state/
 	elif cd .venv/emulate && npm ci --loglevel=error --ignore-scripts --no-audit --no-fund; then touch installed; \
 	else echo "npm could not install emulate: nothing is asked of it" >&2; fi
 
-.PHONY: help demo test test-distributed lint bench bench-judgement soak format dev clean
+.PHONY: help demo test test-distributed lint bench bench-judgement reliability soak format dev clean

@@ -1,11 +1,13 @@
 """The loopback server serves real git, and misbehaves as told."""
 
 import gzip
+import ssl
 
 import httpx
 import pytest
+import trustme
 
-from watcher.demo.server import Cut, OldProtocol, Page, Raw, Redirect, Silence, Status
+from watcher.demo.server import Cut, GitServer, OldProtocol, Page, Raw, Redirect, Said, Silence, Status
 from watcher.errors import GitError
 from watcher.upstream.git import Git
 
@@ -98,3 +100,41 @@ def test_git_meets_the_faults_too(upstream):
     with pytest.raises(GitError) as caught:
         Git().run("ls-remote", "--", upstream.url)
     assert caught.value.retryable
+
+
+def test_any_bytes_may_be_said(upstream):
+    """In place of the right answer, which is known; or it is said after all."""
+    upstream.draw("A (main)")
+    url = f"{upstream.url}/{ADVERTISE}"
+    right = get(url, headers=V2).content
+    upstream.fault(Said(instead=lambda reply: [b"HTTP/1.1 200 OK\r\n\r\n", reply.kind.encode(), reply.payload]))
+    assert b"advertise" + right == get(url, headers=V2).content
+    upstream.fault(Said(instead=lambda _: None))
+    assert right == get(url, headers=V2).content
+
+
+def test_a_server_may_be_closed_and_opened_again(server, upstream):
+    """Meanwhile connections are refused; afterwards it is where it was."""
+    upstream.draw("A (main)")
+    url = f"{upstream.url}/{ADVERTISE}"
+    server.close()
+    with pytest.raises(httpx.ConnectError):
+        get(url)
+    server.open()
+    assert 200 == get(url).status_code
+
+
+def test_tls_is_served_with_the_certificate_of_the_day(tmp_path):
+    """Whoever connects next is shown another one."""
+    authority, contexts = trustme.CA(), []
+    for name in ("127.0.0.1", "192.0.2.1"):
+        contexts.append(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
+        authority.issue_cert(name).configure_cert(contexts[-1])
+    trusted = ssl.create_default_context()
+    authority.configure_trust(trusted)
+    with GitServer(tmp_path, contexts[0]) as server:
+        assert server.address.startswith("https://")
+        assert 404 == get(f"{server.address}/a/b/info/refs", verify=trusted).status_code
+        server.context = contexts[1]
+        with pytest.raises(httpx.ConnectError, match="IP address mismatch"):
+            get(server.address, verify=trusted)

@@ -2,13 +2,15 @@
 
 Every bare repository `owner/name` below the root is at `/owner/name` and `/owner/name.git`, through
 `git http-backend`. A fault makes one repository answer like the servers that have bitten people: 503, cut replies, a
-login page, an old protocol. Requests are counted, so that a test can say what a poll costs.
+login page, an old protocol, or any bytes at all. The server may also be closed and opened again. Requests are
+counted, so that a test can say what a poll costs.
 """
 
 import gzip
+import ssl
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -69,7 +71,25 @@ class Raw:
     body: bytes = b""
 
 
-Fault = Status | Cut | Silence | Redirect | Page | OldProtocol | Raw
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """The right answer to a request."""
+
+    kind: str
+    """That of the request."""
+    code: int
+    headers: Mapping[str, str]
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Send these bytes, piece by piece, in place of the right answer, and hang up; None: the right answer after all."""
+
+    instead: Callable[[Reply], Iterable[bytes] | None]
+
+
+Fault = Status | Cut | Silence | Redirect | Page | OldProtocol | Raw | Said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,31 +107,42 @@ class Request:
 class GitServer:
     """A server for every bare repository below a folder; a context manager."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, context: ssl.SSLContext | None = None) -> None:
         self.root = root
         self.faults: dict[str, Fault] = {}
         """`owner/name` → how it misbehaves now."""
         self.requests: list[Request] = []
         """Everything asked so far; clear it to count anew."""
+        self.context: ssl.SSLContext | None = context
+        """Which certificate it shows to whoever connects next; None for a server that began without TLS."""
+        self._scheme = "http" if context is None else "https"
         self._closing = threading.Event()
         self._server: ThreadingHTTPServer | None = None
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Self:
-        owner = self
-
-        class Handler(_Handler):
-            server_of: ClassVar[GitServer] = owner
-
-        self._server = _Quiet(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-        self._thread.start()
+        self.open()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._closing.set()
+        self.close()
+
+    def open(self) -> None:
+        """Listen, where it listened before if it did."""
+        owner = self
+
+        class Handler(_Handler):
+            server_of: ClassVar[GitServer] = owner
+
+        self._server = _Quiet(("127.0.0.1", self._port or 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Listen no more: connections are refused."""
         if self._server and self._thread:
             self._server.shutdown()
             self._server.server_close()
@@ -120,9 +151,9 @@ class GitServer:
     @property
     def address(self) -> str:
         """Return `http://127.0.0.1:port`."""
-        if self._server is None:
+        if self._port is None:
             raise RuntimeError("the server runs only inside its `with` block")
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return f"{self._scheme}://127.0.0.1:{self._port}"
 
     def url(self, name: str) -> str:
         """Return the address of the repository `owner/name`."""
@@ -136,9 +167,14 @@ class GitServer:
         """Return how many requests of each kind came in, for one repository or for all."""
         return Counter(request.kind for request in self.requests if name in {None, request.repository})
 
-    def wait_for_close(self) -> None:
-        """Block until the server closes."""
-        self._closing.wait()
+    def wait_for_close(self, seconds: float | None = None) -> None:
+        """Block until the server closes for good, or for so long."""
+        self._closing.wait(seconds)
+
+    @property
+    def _port(self) -> int | None:
+        """Return where it listens, or listened; None where it never did."""
+        return None if self._server is None else self._server.server_address[1]
 
 
 class _Quiet(ThreadingHTTPServer):
@@ -156,6 +192,19 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_of: ClassVar[GitServer]
     timeout = 60
+
+    def setup(self) -> None:
+        """Begin with TLS, if that is how it is served."""
+        if context := self.server_of.context:
+            self.request.settimeout(self.timeout)
+            self.request = context.wrap_socket(self.request, server_side=True)
+        super().setup()
+
+    def finish(self) -> None:
+        """End TLS, which the server itself knows nothing of."""
+        super().finish()
+        if isinstance(self.request, ssl.SSLSocket):
+            self.request.close()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the method it replaces
         """Say nothing."""
@@ -190,7 +239,11 @@ class _Handler(BaseHTTPRequestHandler):
                 repository=repository, kind=_kind(rest, body), protocol=protocol, headers=dict(self.headers.items())
             )
         )
-        match self.server_of.faults.get(repository):
+        fault = self.server_of.faults.get(repository)
+        if isinstance(fault, Said):
+            self._say(fault, _kind(rest, body), self._git(repository, rest, query, body, protocol))
+            return
+        match fault:
             case Status(code=code, headers=headers, body=text) as fault:
                 self._strike(repository, fault)
                 self._reply(code, headers, text.encode())
@@ -212,6 +265,17 @@ class _Handler(BaseHTTPRequestHandler):
                 self._reply(*self._git(repository, rest, query, body, protocol))
             case other:
                 assert_never(other)
+
+    def _say(self, fault: Said, kind: str, right: tuple[int, Mapping[str, str], bytes]) -> None:
+        """Send what a fault makes of the right answer, as it is, and hang up."""
+        code, headers, payload = right
+        pieces = fault.instead(Reply(kind=kind, code=code, headers=headers, payload=payload))
+        if pieces is None:
+            self._reply(code, headers, payload)
+            return
+        self.close_connection = True
+        for piece in pieces:
+            self.wfile.write(piece)
 
     def _strike(self, repository: str, fault: Status) -> None:
         """Count a status fault down and lift it when it is used up."""
