@@ -135,6 +135,8 @@ class GitServer:
         owner = self
 
         class Handler(_Handler):
+            """Knows its server."""
+
             server_of: ClassVar[GitServer] = owner
 
         self._server = _Quiet(("127.0.0.1", self._port or 0), Handler)

@@ -152,6 +152,7 @@ def landing(url: str, allowed: Allowed) -> str:
     """Return where an http(s) server's redirects lead, as a repository's address; raise GitError."""
 
     async def look() -> str:
+        """Ask, and return the last address."""
         home = Url.read(url.rstrip("/"))
         async with connected(trust()) as sender, asyncio.timeout(Manner().seconds):
             asked = Url.read(f"{home}/info/refs?service=git-upload-pack")
