@@ -69,9 +69,9 @@ class Watching(threading.Thread):
     def run(self):
         """Read until told to stop."""
         while not self._over.wait(0.002):
-            for path in Path("/proc").glob("[0-9]*/cmdline"):
+            for number in filter(str.isdigit, (it.name for it in Path("/proc").iterdir())):
                 try:
-                    line = path.read_bytes()
+                    line = Path("/proc", number, "cmdline").read_bytes()
                 except OSError:
                     continue
                 self.count += 1
