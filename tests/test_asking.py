@@ -182,3 +182,12 @@ def test_the_command(upstream, drawn):
     assert isinstance(both.exception, UsageError)
     nowhere = CliRunner().invoke(app, ["ask", "/nowhere", "--pin", "x"])
     assert isinstance(nowhere.exception, UsageError)
+
+
+def test_questions_that_are_no_text(upstream, tmp_path):
+    """One line says which file, and what was expected."""
+    upstream.draw("A---B   (main)")
+    (tmp_path / "questions").write_bytes(b"\xff\n")
+    said = CliRunner().invoke(app, ["ask", upstream.url, "--questions", str(tmp_path / "questions")])
+    assert isinstance(said.exception, UsageError)
+    assert f"{tmp_path}/questions: expected text in UTF-8, found other bytes" == str(said.exception)

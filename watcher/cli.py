@@ -6,7 +6,7 @@ Results go to stdout, progress and summaries to stderr. What is heavy is importe
 import errno
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum, StrEnum
 from pathlib import Path
@@ -573,14 +573,19 @@ def _width() -> int:
 @contextmanager
 def _lines(name: str) -> "Iterator[Iterable[str]]":
     """Open what an option names: a file, `-` for standard input, nothing for none."""
-    if name in {"", "-"}:
-        yield sys.stdin if name else ()
+    if not name:
+        yield ()
         return
     try:
-        with Path(name).open(encoding="utf-8") as file:
-            yield file
+        opened = nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{name}: cannot be read: {error.strerror}") from error
+    with opened as file:
+        try:
+            yield file
+        except UnicodeDecodeError as error:
+            place = "(standard input)" if name == "-" else name
+            raise UsageError(f"{place}: expected text in UTF-8, found other bytes") from error
 
 
 def _write(path: Path, text: str) -> None:

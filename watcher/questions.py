@@ -52,7 +52,8 @@ def opened(upstream: str) -> tuple[Mirror, Advertisement]:
 def answers(history: History, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Answer questions `{"id", "pin", "fix" | "fixes"}`, one a line; one that cannot be answered says why."""
     for question in _read(lines, ("id", "pin")):
-        fixes = question.get("fixes") or [question.get("fix")]
+        wanted = question.get("fixes") or question.get("fix")
+        fixes = wanted if isinstance(wanted, list) else [wanted]
         try:
             said = history.answer(history.commit(question["pin"]), [history.commit(str(fix)) for fix in fixes])
         except (UsageError, GitError) as error:
@@ -141,7 +142,7 @@ def _read(lines: Iterable[str], keys: tuple[str, ...]) -> Iterator[dict[str, Any
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(
                 f"(standard input):{number}: expected a JSON object, found {line.strip()[:60]!r}"
             ) from error

@@ -88,7 +88,8 @@ class _Reply:
 
         Its path is that of this page: where the API is reached through a proxy, the link leads past it.
         """
-        links = httpx.Response(HTTPStatus.OK, headers={"Link": self.headers.get("Link", "")}).links
+        link = self.headers.get("Link", "")
+        links = httpx.Response(HTTPStatus.OK, headers={"Link": link}).links if link.isascii() else {}
         try:
             return httpx.URL(links.get("next", {}).get("url", "")).query.decode("ascii")
         except httpx.InvalidURL:
@@ -269,7 +270,7 @@ class Client:
                     if len(read) > _LARGEST:
                         raise self._strange(aim)
                 return _Reply(status=response.status_code, headers=response.headers, content=bytes(read))
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             # Its text may hold what was sent.
             raise ForgeError(
                 f"{self.host} could not be asked to {aim.what} ({type(error).__name__}): try again later", kind="busy"

@@ -128,9 +128,9 @@ def objects(printed: bytes) -> Iterator[tuple[Oid, bytes]]:
     at = 0
     while at < len(printed):
         end = printed.index(b"\n", at)
-        found, kind, *size = printed[at:end].decode().split(" ")
+        found, _, *size = printed[at:end].decode().split(" ")
         at = end + 1
-        if kind != "missing":
+        if size and size[0].isdigit():
             yield oid(found), printed[at : at + int(size[0])]
             at += int(size[0]) + 1
 
