@@ -577,7 +577,7 @@ def _lines(name: str) -> "Iterator[Iterable[str]]":
         yield ()
         return
     try:
-        opened = nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8")
+        opened = nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8")  # noqa: SIM115 - see below
     except OSError as error:
         raise UsageError(f"{name}: cannot be read: {error.strerror}") from error
     with opened as file:
