@@ -4,20 +4,8 @@ from dataclasses import dataclass, field
 
 from tests.fuzz.history import PARTS, History
 from tests.hostile.raw import FIRST, Raw
+from tests.stories import kit
 
-_BROKEN = """\
-#include "{part}.h"
-
-int {part}_close(Engine *{part}) {{
-    Buffer *buffer = {part}->buffer;
-    flush_pages(buffer->first, buffer->count);
-    give_back(buffer->pages);
-    {part}->buffer = NULL;
-    return 0;
-}}
-"""
-_BUG = "    give_back(buffer->pages);\n"
-_REPAIR = "    if (buffer->owned)\n        give_back_once(buffer);\n"
 _SETUP = b'from setuptools import setup\n\nsetup(name="engine", version="1.0")\n'
 
 
@@ -63,5 +51,4 @@ class Served:
 
 
 def _code(part: str, *, is_repaired: bool) -> bytes:
-    text = _BROKEN.format(part=part)
-    return (text.replace(_BUG, _REPAIR) if is_repaired else text).encode()
+    return (kit.repaired(part) if is_repaired else kit.broken(part)).encode()

@@ -3,30 +3,17 @@
 from collections.abc import Mapping
 
 from tests.soak.script import PARTS, Refs, Upstream
-
-_BROKEN = """\
-#include "{part}.h"
-
-int {part}_close(Engine *{part}) {{
-    Buffer *buffer = {part}->buffer;
-    flush_pages(buffer->first, buffer->count);
-    give_back(buffer->pages);
-    {part}->buffer = NULL;
-    return 0;
-}}
-"""
-_BUG = "    give_back(buffer->pages);\n"
-_REPAIR = "    if (buffer->owned)\n        give_back_once(buffer);\n"
+from tests.stories import kit
 
 
 def files(upstream: Upstream) -> dict[str, dict[str, str]]:
     """Return what the commits write that do not only write a file of their own name."""
     setup = f'from setuptools import setup\n\nsetup(name="{upstream.name}", version="1.4.0")\n'
-    broken = {f"src/{part}.c": _BROKEN.format(part=part) for part in PARTS}
+    broken = {f"src/{part}.c": kit.broken(part) for part in PARTS}
     roots = {name: broken | {"setup.py": setup} for name in upstream.parents if name.startswith("a")}
     page = {"index.html": f"<title>{upstream.name}</title>\n"}
     strangers = {name: page for name in upstream.parents if name.startswith("s")}
-    repaired = {part: {f"src/{part}.c": broken[f"src/{part}.c"].replace(_BUG, _REPAIR)} for part in PARTS}
+    repaired = {part: {f"src/{part}.c": kit.repaired(part)} for part in PARTS}
     return {**roots, **strangers, **{name: repaired[part] for name, part in upstream.repairs.items()}}
 
 

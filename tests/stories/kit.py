@@ -1,19 +1,30 @@
 """A piece of made-up code with a bug, and its repair, for stories about fixes."""
 
-BROKEN = """\
-#include "engine.h"
+_BROKEN = """\
+#include "{part}.h"
 
-int engine_close(Engine *engine) {
-    Buffer *buffer = engine->buffer;
+int {part}_close(Engine *{part}) {{
+    Buffer *buffer = {part}->buffer;
     flush_pages(buffer->first, buffer->count);
     give_back(buffer->pages);
-    engine->buffer = NULL;
+    {part}->buffer = NULL;
     return 0;
-}
+}}
 """
-REPAIRED = BROKEN.replace(
-    "    give_back(buffer->pages);\n", "    if (buffer->owned)\n        give_back_once(buffer);\n"
-)
+
+
+def broken(part: str) -> str:
+    """Return the code of a part with the bug."""
+    return _BROKEN.format(part=part)
+
+
+def repaired(part: str) -> str:
+    """Return the code of a part without it."""
+    bug, repair = "    give_back(buffer->pages);\n", "    if (buffer->owned)\n        give_back_once(buffer);\n"
+    return broken(part).replace(bug, repair)
+
+
+BROKEN, REPAIRED = broken("engine"), repaired("engine")
 REPAIRED_LINE = "src/engine.c:6"
 """Where the repaired line stands in the broken file."""
 
