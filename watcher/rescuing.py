@@ -7,8 +7,8 @@ import shutil
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -23,7 +23,6 @@ from watcher.progress import Progress, quiet
 from watcher.report.rescue import Rescued
 from watcher.store import Store
 from watcher.upstream import salvage
-from watcher.upstream.guard import held
 from watcher.upstream.history import open_graph
 from watcher.upstream.mirror import Mirror
 from watcher.upstream.standalone import checked, created, name, tried
@@ -102,7 +101,7 @@ def _kept(settings: Settings, store: Store, pin: Pin, answer: Advertisement | Un
     refs = store.snapshot(pin.upstream) if isinstance(answer, Unobserved) else answer
     if refs is None:
         raise UnobservedError(f"{pin.name} cannot be rescued: nothing of it is held here, and upstream says: {silent}")
-    with _alone(mirror_folder(settings, pin.upstream), _WAIT):
+    with salvage.alone(mirror_folder(settings, pin.upstream), seconds=_WAIT):
         mirror = _mirror(settings, pin.upstream, refs)
         if not silent:
             mirror.fetch(refs)
@@ -116,15 +115,6 @@ def _kept(settings: Settings, store: Store, pin: Pin, answer: Advertisement | Un
     refs_of = () if is_oid(str(pin.wanted).lower()) else named_refs(refs, pin)
     tags = {ref.name: ref.commit for ref in refs.refs if ref.name.startswith("refs/tags/") and ref.commit in has}
     return _Kept(pin=pin, commit=commit, mirror=mirror, refs=refs_of, tags=tags, silent=silent)
-
-
-@contextmanager
-def _alone(mirror: Path, wait: float) -> Iterator[None]:
-    """Hold a mirror while the block runs; raise a retryable GitError where somebody else works on it for too long."""
-    with salvage.noticed(mirror), held(mirror, wait=wait) as is_ours:
-        if not is_ours:
-            raise GitError(f"{mirror} is in use; try again later", retryable=True)
-        yield
 
 
 def _wanted(pin: Pin) -> str:
@@ -185,9 +175,7 @@ def _listed(it: _Kept) -> Mapping[str, Oid]:
 
 
 def _rescued(it: _Kept, output: Path) -> Rescued:
-    with held(it.mirror.directory, wait=_WAIT) as is_ours:
-        if not is_ours:
-            raise GitError(f"{it.mirror.directory} is in use; try again later", retryable=True)
+    with salvage.locked(it.mirror.directory, seconds=_WAIT):
         with salvage.noticed(it.mirror.directory):
             whole = _completed(it)
         return _written(whole, output)
@@ -307,7 +295,7 @@ def _drilled_again(settings: Settings, pin: Pin, refs: Advertisement, tried: set
 def _drilled(settings: Settings, pin: Pin, refs: Advertisement, tried: set[tuple[str, Oid]]) -> int:
     """Try one pin, unless its commit was tried already; return by how many bytes its mirror grew."""
     upstream = pin.upstream or ""
-    with _alone(mirror_folder(settings, upstream), _GLANCE):
+    with salvage.alone(mirror_folder(settings, upstream), seconds=_GLANCE):
         mirror = _mirror(settings, upstream, refs)
         commit = _commit(pin, mirror, refs)
         before = 0 if commit and mirror.is_whole(commit) else mirror.size()

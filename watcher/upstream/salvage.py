@@ -50,9 +50,16 @@ def alone(directory: Path, *, seconds: float = 600.0) -> Iterator[None]:
     Raises a retryable GitError where somebody else has it for so many seconds, where it is damaged, or where the disk
     does not take or give something.
     """
-    with noticed(directory), held(directory, wait=seconds) as is_mine:
+    with noticed(directory), locked(directory, seconds=seconds):
+        yield
+
+
+@contextmanager
+def locked(directory: Path, *, seconds: float) -> Iterator[None]:
+    """Hold the lock of a mirror, as `alone` does, for more than what is done with the mirror itself."""
+    with held(directory, wait=seconds) as is_mine:
         if not is_mine:
-            raise GitError(f"somebody else worked on the mirror for {seconds:g} s", retryable=True)
+            raise GitError(f"{directory} is in use; try again later", retryable=True)
         yield
 
 
