@@ -158,6 +158,14 @@ def test_git_goes_to_the_address_that_was_judged(monkeypatch, upstream, tmp_path
     assert mirror.keep(oids["C"])
 
 
+def test_a_literal_address_inside_is_not_asked_through_a_proxy(monkeypatch, tmp_path):
+    """What a name stands for is the proxy's business, an address is plain."""
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+    mirror = Mirror.open(tmp_path / "m.git", "https://169.254.169.254/a/b", filters=True, allowed=PUBLIC_ONLY)
+    with pytest.raises(GitError, match="inside a private network"):
+        mirror.keep("1" * 40)
+
+
 @pytest.mark.parametrize("url", ["git://169.254.169.254/a/b", "ssh://git@git.example/a/b", "git@git.example:a/b"])
 def test_what_is_not_named_is_asked_over_http_alone(url):
     """Other ways cannot be told which internet address to take."""

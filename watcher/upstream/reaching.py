@@ -9,7 +9,7 @@ import os
 import socket
 from urllib.parse import urlsplit
 
-from watcher.address import Allowed, is_public
+from watcher.address import Allowed, is_literal, is_public
 from watcher.errors import GitError
 
 _PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
@@ -42,8 +42,8 @@ def pinned(url: str, allowed: Allowed) -> tuple[tuple[str, str], ...]:
     if parts.scheme not in _PORTS:
         raise GitError(f"{host or url[:60]} is asked over http(s) alone: the configuration does not name it")
     port = parts.port or _PORTS[parts.scheme]
-    if is_proxied():
-        return ()
+    if is_proxied() and not is_literal(host):
+        return ()  # what a name stands for is the proxy's business
     places = _places(host, port)
     if inside := next((place for place in places if not is_public(place)), None):
         raise GitError(private(host, inside))
