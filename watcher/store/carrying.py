@@ -23,7 +23,7 @@ _VALID_FOR = slice(92, 96)
 _PAGES = 4096
 _FARTHEST = 1 << 40
 _REFS = frozenset({"snapshots", "refs"})
-_TABLES = (
+TABLES = (
     "findings",
     "events",
     "outbox",
@@ -41,6 +41,7 @@ _TABLES = (
     "snapshots",
     "refs",
 )
+"""What is carried over."""
 _TIMES = (
     *("at", "since", "missing_since", "first_seen", "last_seen", "changed_at", "first_run_at"),
     *("created_at", "next_try_at", "not_before", "delivered_at", "failed_at", "dropped_at"),
@@ -72,7 +73,7 @@ def carried(old: Path, new: Path) -> frozenset[str]:
     with closing(sqlite3.connect(new)) as db:
         db.execute("PRAGMA journal_mode = DELETE")
         with db:
-            lost = set(_TABLES) if not old.exists() else _filled(old, db)
+            lost = set(TABLES) if not old.exists() else _filled(old, db)
             _made_consistent(db, lost)
     return frozenset(lost)
 
@@ -106,7 +107,7 @@ def _filled(old: Path, db: sqlite3.Connection) -> set[str]:
     lost: set[str] = set()
     with closing(sqlite3.connect(old)) as damaged:
         damaged.text_factory = bytes  # a text that is none spoils its row alone
-        for table in _TABLES:
+        for table in TABLES:
             if not _copy(damaged, db, table):
                 lost.add(table)
     return lost
@@ -202,7 +203,7 @@ class _Reading:
 
 def is_readable(db: sqlite3.Connection) -> bool:
     """Answer whether every text, time, id and body in a database is one: SQLite itself looks at none of them."""
-    for table in _TABLES:
+    for table in TABLES:
         columns = _columns(db, table)
         if any(_read(columns, row) is None for row in db.execute(f"SELECT {', '.join(columns)} FROM {table}")):  # noqa: S608
             return False

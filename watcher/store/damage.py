@@ -151,11 +151,19 @@ def renew(
             raise StoreError(
                 f"{path} is damaged, and cannot be made anew: {error.strerror}; make room, and see to the disk"
             ) from error
-    kept = f"all but a part ({', '.join(sorted(lost))}) was" if lost else "all of it could be read and was"
     return (
-        f"{path} was damaged ({_cause(reason)}) and is set aside as {place}; {kept} carried over,"
+        f"{path} was damaged ({_cause(reason)}) and is set aside as {place}; {_carried(lost)},"
         " and everything is looked at anew"
     )
+
+
+def _carried(lost: frozenset[str]) -> str:
+    """Return what of a database was carried over, in words; `lost` names the tables that were not all there."""
+    if not lost:
+        return "all of it could be read and was carried over"
+    if lost >= set(carrying.TABLES):
+        return "little or nothing of it could be read and was carried over"
+    return f"all but a part ({', '.join(sorted(lost))}) was carried over"
 
 
 def _cause(reason: str) -> str:
