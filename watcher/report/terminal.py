@@ -100,7 +100,7 @@ def put(paper: Paper, *pieces: Piece, label: Piece = ("", ""), mark: str = "", d
 def wrapped(text: str, width: int) -> list[str]:
     """Return lines that are so wide at most, unless one word is wider; spaces where they end or break are dropped.
 
-    They break where `textwrap` breaks them, which takes ten times as long: reports have thousands of lines.
+    They break where `textwrap` breaks them, which takes longer: reports have thousands of lines.
     """
     lines, rest = [], text.rstrip(" ")
     while len(rest) > width:
