@@ -6,12 +6,13 @@ from statistics import median
 
 from tests.faults.beside import Answer, Beside
 from tests.faults.trial import Outcome
+from watcher.plural import counted
 
 _INTRODUCTION = """\
 # Reliability
 
 What can go wrong in the world was brought about here on purpose, with real servers on loopback and real git, and each
-time something happened meanwhile that has to be told: {trials} kinds of trouble, {rounds} times each. This page is
+time something happened meanwhile that has to be told: {trials} kinds of trouble, in {rounds} of trials. This page is
 made by `python -m tests.faults.run`; every figure on it comes from that run. In all, trouble struck {injected} times;
 {lost} commits, events or messages were lost, and {false_alarms} were told that should not have been.
 
@@ -73,7 +74,7 @@ def page(
     """Return the page."""
     introduction = _INTRODUCTION.format(
         trials=len(rows),
-        rounds=rounds,
+        rounds=counted(rounds, "round"),
         injected=sum(it.injected for it in rows),
         lost=sum(it.lost for it in rows),
         false_alarms=sum(it.false_alarms for it in rows),
