@@ -33,7 +33,7 @@ class Url:
         """Return what a text says; raise InvalidUrl. Credentials in it are dropped."""
         try:
             parts = urlsplit(text)
-            scheme, path = parts.scheme, quote(parts.path, safe=_AS_IS)
+            scheme, path = parts.scheme, quote(_without_dots(parts.path), safe=_AS_IS)
             if scheme not in _PORTS:
                 raise InvalidUrl("it is neither http nor https")
             host = _host(parts.netloc)
@@ -69,6 +69,21 @@ class Url:
     def __str__(self) -> str:
         """Return it written out."""
         return f"{self.scheme}://{self.authority}{self.target}"
+
+
+def _without_dots(path: str) -> str:
+    """Return a path without `.` and `..` (RFC 3986, 5.2.4), which also addresses that are whole may have."""
+    if "/." not in path:
+        return path
+    kept: list[str] = []
+    _, *segments = path.split("/")
+    for segment in segments:
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    is_folder = bool(kept) and segments[-1] in {".", ".."}
+    return f"/{'/'.join(kept)}{'/' if is_folder else ''}"
 
 
 def _host(authority: str) -> str:
