@@ -1,17 +1,18 @@
 """Draw from the judgements of one upstream what is to be told of it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from watcher.assess import Assessment
-from watcher.conclusion import Conclusion, Dependency, Sighting
+from watcher.conclusion import Account, Conclusion, Dependency, Sighting
 from watcher.judge import concerns as wrong
 from watcher.judge import drift as drifting
 from watcher.judge import offers
+from watcher.judge.drawn import drawing
 from watcher.judge.reachability import Holders
 from watcher.judge.suggest import ladder_for, wanted
 from watcher.materials import Facts
-from watcher.model import Concern, Discussion, Drift, Fix, Oid, Pin, ReachabilityClass, Ref
+from watcher.model import Answer, Concern, Discussion, Drift, Fix, Oid, Pin, ReachabilityClass, Ref, Verdict
 from watcher.observation import Observation
 
 _HELD = frozenset(
@@ -23,6 +24,8 @@ _HELD = frozenset(
     }
 )
 """Where branches and tags alone tell the class: proposals, and what a server hands out, change without them."""
+_MOST_OTHERS = 200
+"""So many fixes are kept of a pin that do not concern it."""
 _MOST_HOLDERS = 50
 """How many refs the ledger keeps for one commit at one look; the branches that upstream publishes come first."""
 
@@ -35,9 +38,11 @@ def conclude(
     seen, reach = assessment.seen, assessment.reachability
     drifts = tuple(_drift(it, assessment) for it in dependencies)
     raised = [concern for pin in mine for concern in _of_pin(pin, assessment)]
+    commits = {pin.id: commit for pin in mine if (commit := seen.commit_of(pin))}
     return Conclusion(
         upstream=seen.upstream,
-        commits={pin.id: commit for pin in mine if (commit := seen.commit_of(pin))},
+        commits=commits,
+        dates={name: seen.commits[oid].committed_at for name, oid in commits.items() if oid in seen.commits},
         reachability=reach,
         concerns=(*raised, *wrong.of_refs(mine, seen)),
         fixes=_concerning(mine, drifts, assessment),
@@ -48,18 +53,52 @@ def conclude(
     )
 
 
-def sighting(assessment: Assessment, known: Facts, discussions: Mapping[Oid, Discussion]) -> Sighting:
-    """Return what is to be remembered of a look, beyond what was `known`; `discussions` were told now."""
+def sighting(
+    assessment: Assessment, concluded: Conclusion, pins: Iterable[Pin], known: Facts, told: Mapping[Oid, Discussion]
+) -> Sighting:
+    """Return what is to be remembered of a look, beyond what was `known`; `told`: what a forge said now of changes."""
     seen = assessment.seen
     return Sighting(
+        account=_account(assessment, concluded, pins),
         advertisement=seen.advertisement,
         moves=seen.moves,
         holders=_holders(seen),
         roots=seen.roots,
         is_same=not wrong.has_other_id(seen) and not (seen.known_roots and seen.known_roots.isdisjoint(seen.roots)),
         repairs={landing: it for landing, it in assessment.repairs.items() if known.get(landing) != it},
-        discussions=discussions,
+        discussions=told,
     )
+
+
+def _account(assessment: Assessment, concluded: Conclusion, pins: Iterable[Pin]) -> Account:
+    """Return what stands behind a conclusion; of what does not concern a pin, only so much as people read."""
+    judgement = assessment.judgement
+    verdicts = {pin: tuple(_worth_telling(said.values())) for pin, said in judgement.verdicts.items()}
+    named = {it.fix for said in verdicts.values() for it in said}
+    return Account(
+        bound=assessment.seen.bound,
+        verdicts=verdicts,
+        fixes={name: judgement.fixes[name] for name in sorted(named)},
+        single=assessment.single,
+        drawing=drawing(
+            pins,
+            assessment.seen,
+            assessment.surveyed,
+            concluded.reachability,
+            concluded.fixes.values(),
+            concluded.suggestions,
+        ),
+    )
+
+
+def _worth_telling(said: Iterable[Verdict]) -> Iterator[Verdict]:
+    """Yield the verdicts on fixes that a pin lacks, and the first of those that do not concern it."""
+    others = _MOST_OTHERS
+    for it in said:
+        is_lacking = it.contained_as is None and it.answer is not Answer.NO
+        others -= not is_lacking
+        if is_lacking or others >= 0:
+            yield it
 
 
 def _of_pin(pin: Pin, assessment: Assessment) -> list[Concern]:

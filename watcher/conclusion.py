@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cache
 
 from pydantic import TypeAdapter
 
+from watcher.drawing import Drawing
 from watcher.model import (
     Advertisement,
     Concern,
@@ -19,9 +21,11 @@ from watcher.model import (
     Reachability,
     Ref,
     Repair,
+    Rung,
     Same,
     Suggestion,
     Unobserved,
+    Verdict,
 )
 from watcher.store import Kept
 
@@ -52,6 +56,8 @@ class Conclusion:
     upstream: str
     commits: Mapping[str, Oid]
     """Pin id → the commit that it stands for; pins whose commit could not be had are left out."""
+    dates: Mapping[str, datetime] = field(default_factory=dict)
+    """Pin id → when that commit was committed."""
     reachability: Mapping[str, Reachability]
     """Pin id → class; pins whose files do not say which ref is used are left out."""
     concerns: tuple[Concern, ...]
@@ -68,6 +74,21 @@ class Conclusion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """What stands behind a conclusion: kept for those who ask why, and never read by a pass."""
+
+    bound: Oid | None = None
+    """The lines of fixes were followed back to this commit."""
+    verdicts: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
+    """Pin id → what each fix means for it."""
+    fixes: Mapping[str, Fix] = field(default_factory=dict)
+    """Those that the verdicts are about."""
+    single: Mapping[str, Mapping[str, Rung]] = field(default_factory=dict)
+    """Pin id → fix id → the smallest target with that fix alone."""
+    drawing: Drawing = field(default_factory=Drawing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
     """What was seen at one upstream that is to be remembered."""
 
@@ -78,6 +99,7 @@ class Sighting:
     roots: frozenset[Oid]
     is_same: bool
     """It is the repository that was seen there before."""
+    account: Account = field(default_factory=Account)
     repairs: Mapping[Oid, Repair] = field(default_factory=dict)
     """Landing → what was worked out now."""
     discussions: Mapping[Oid, Discussion] = field(default_factory=dict)
@@ -112,6 +134,21 @@ def text_of(conclusion: Conclusion) -> str:
 def conclusion_of(text: str) -> Conclusion:
     """Return what `text_of` wrote."""
     return _adapter().validate_json(text)
+
+
+def account_text(account: Account) -> str:
+    """Return an account as JSON, to be kept."""
+    return _accounts().dump_json(account).decode()
+
+
+def account_of(text: str) -> Account:
+    """Return what `account_text` wrote."""
+    return _accounts().validate_json(text)
+
+
+@cache
+def _accounts() -> TypeAdapter[Account]:
+    return TypeAdapter(Account)
 
 
 @cache

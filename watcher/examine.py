@@ -56,11 +56,9 @@ def report(task: Task, said: Said, asking: Asking | None) -> Report:
     result = _examined(task, _told(task, said), asked)
     if isinstance(result, Unobserved):
         return replace(_heard(asked), failure=asked.with_word(result) if result.missing else result)
-    return replace(
-        _heard(asked),
-        conclusion=conclude(result, task.pins, task.dependencies, is_open=asked.is_open),
-        sighting=sighting(result, task.facts, asked.learned),
-    )
+    concluded = conclude(result, task.pins, task.dependencies, is_open=asked.is_open)
+    seen = sighting(result, concluded, task.pins, task.facts, asked.learned)
+    return replace(_heard(asked), conclusion=concluded, sighting=seen)
 
 
 def examine(task: Task, said: Said, asking: Asking | None) -> Assessment | Unobserved:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from watcher.address import host
-from watcher.conclusion import Sighting, text_of
+from watcher.conclusion import Sighting, account_text, text_of
 from watcher.config import Settings
 from watcher.downstreams import Found
 from watcher.due import observable
@@ -30,7 +30,8 @@ def remember(store: Store, settings: Settings, found: Found, looked: Looked, now
     for upstream, sighting in looked.sightings.items():
         _remember(store, upstream, sighting, now)
         concluded = looked.conclusions[upstream]
-        store.record_conclusion(upstream, looked.inputs[upstream], text_of(concluded) if concluded.is_settled else None)
+        inputs = looked.inputs[upstream] if concluded.is_settled else ""
+        store.record_conclusion(upstream, inputs, text_of(concluded), account_text(sighting.account))
     store.touch(looked.conclusions.keys() - looked.sightings.keys(), now)
     for upstream, hosted in looked.hosted.items():
         seen = looked.sightings.get(upstream)

@@ -356,12 +356,12 @@ def test_any_fact_comes_back(store, facts):
 
 def test_what_followed_is_known_for_its_inputs_alone(store):
     """Other pins or settings are another question; None forgets it, and so does an upstream that nothing pins."""
-    store.record_conclusion(ONE, "one", "{}")
+    store.record_conclusion(ONE, "one", "{}", "{}")
     assert "{}" == store.conclusion(ONE, "one")
     assert store.conclusion(ONE, "other") is None
-    store.record_conclusion(ONE, "one", None)
+    store.record_conclusion(ONE, "", "{}", "{}")
     assert store.conclusion(ONE, "one") is None
-    store.record_conclusion(ONE, "one", "{}")
+    store.record_conclusion(ONE, "one", "{}", "{}")
     store.forget_conclusions({OTHER})
     assert store.conclusion(ONE, "one") is None
 

@@ -262,6 +262,18 @@ def m008_named(db: "Database") -> None:
         db.execute(change)
 
 
+def m009_accounts(db: "Database") -> None:
+    """Add what stands behind conclusions, for whoever asks why."""
+    db.execute(
+        """
+        CREATE TABLE accounts (
+            upstream TEXT PRIMARY KEY,
+            body TEXT NOT NULL CHECK (json_valid(body))
+        ) STRICT, WITHOUT ROWID
+        """
+    )
+
+
 STEPS = (
     m001_upstreams,
     m002_lifecycle,
@@ -271,6 +283,7 @@ STEPS = (
     m006_hosted,
     m007_conclusions,
     m008_named,
+    m009_accounts,
 )
 """Every step, in order; their names are what a database remembers."""
 

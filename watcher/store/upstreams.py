@@ -88,19 +88,29 @@ class Upstreams(Database):
         row = self._row("SELECT body FROM conclusions WHERE upstream = ? AND inputs = ?", upstream, inputs)
         return None if row is None else str(row[0])
 
-    def record_conclusion(self, upstream: str, inputs: str, body: str | None) -> None:
-        """Keep what followed; None where it may be otherwise at the next look, though the refs are the same."""
-        if body is None:
-            self._write("DELETE FROM conclusions WHERE upstream = ?", upstream)
-            return
+    def record_conclusion(self, upstream: str, inputs: str, body: str, account: str) -> None:
+        """Keep what followed, and what stands behind it.
+
+        `inputs` are empty where it may be otherwise at the next look, though the refs are the same.
+        """
         self._write(
             "INSERT OR REPLACE INTO conclusions (upstream, inputs, body) VALUES (?, ?, ?)", upstream, inputs, body
         )
+        self._write("INSERT OR REPLACE INTO accounts (upstream, body) VALUES (?, ?)", upstream, account)
 
     def forget_conclusions(self, but: Container[str]) -> None:
         """Forget what followed for upstreams that nothing is pinned to any more."""
-        gone = [name for (name,) in self._rows("SELECT upstream FROM conclusions") if name not in but]
-        self._write_all("DELETE FROM conclusions WHERE upstream = ?", [(name,) for name in gone])
+        gone = [(name,) for (name,) in self._rows("SELECT upstream FROM conclusions") if name not in but]
+        self._write_all("DELETE FROM conclusions WHERE upstream = ?", gone)
+        self._write_all("DELETE FROM accounts WHERE upstream = ?", gone)
+
+    def accounted(self, upstream: str) -> tuple[str, str] | None:
+        """Return what followed from the last look, settled or not, and what stands behind it; None where none is."""
+        row = self._row(
+            "SELECT c.body, a.body FROM conclusions AS c JOIN accounts AS a USING (upstream) WHERE upstream = ?",
+            upstream,
+        )
+        return None if row is None else (str(row[0]), str(row[1]))
 
     def moves(self, upstream: str, ref: str | None = None) -> tuple[Move, ...]:
         """Return every recorded move, oldest first; of one ref, if it is named."""
