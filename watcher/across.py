@@ -28,11 +28,11 @@ from watcher.model import (
     Place,
     Reachability,
     ReachabilityClass,
-    Reading,
     State,
     is_oid,
 )
 from watcher.refkind import bare_ref
+from watcher.report.places import place_of
 from watcher.upstreams import Looked
 from watcher.web import PagesOf
 
@@ -101,7 +101,10 @@ def _located(
 ) -> Callable[[Concern], Concern]:
     """Return how to say of a concern how severe it is, what it is about, where that stands, and on which pages."""
     pins = {pin.id: pin for pin in found.pins}
-    places = {pin.id: _place(shown, pin, reading, found) for reading in found.readings for pin in reading.pins}
+    is_owned = len(found.readings) > 1
+    places = {
+        pin.id: place_of(shown, pin, reading, is_owned=is_owned) for reading in found.readings for pin in reading.pins
+    }
     members = {f"{Kind.VARIANT_DRIFT}:{drift.name}": drift.pins for drift in drifted}
     of_upstream: dict[str | None, list[Pin]] = {}
     for pin in found.pins:
@@ -131,13 +134,6 @@ def _lines(shown: PagesOf, pin: Pin, concern: Concern, looked: Looked) -> tuple[
         Place(text=it.text, variant=it.variant, url=pages.blame(commit, it.text) if commit else None)
         for it in concern.lines
     )
-
-
-def _place(shown: PagesOf, pin: Pin, reading: Reading, found: Found) -> Place:
-    owner = f"{pin.downstream} " if len(found.readings) > 1 else ""
-    at = reading.commit
-    url = shown(reading.address).file(at, reading.prefix + pin.file, pin.line) if at else None
-    return Place(text=f"{owner}{pin.place}", variant=pin.variant, url=url)
 
 
 def _compare(shown: PagesOf, pin: Pin, target: Oid, looked: Looked) -> str | None:
@@ -299,15 +295,17 @@ def outcome(
     reach = {name: said for it in looked.conclusions.values() for name, said in it.reachability.items()}
     silent = Reachability(cls=ReachabilityClass.UNKNOWN, detail="the upstream was not observed")
     commits = {name: commit for it in looked.conclusions.values() for name, commit in it.commits.items()}
+    made = {it.pin: it for one in looked.conclusions.values() for it in one.suggestions}
     return Pass(
         at=now,
         pins=found.pins,
         commits=commits,
+        dates={name: at for it in looked.conclusions.values() for name, at in it.dates.items()},
         reachability={pin.id: reach.get(pin.id, silent) for pin in found.pins},
         fixes=tuple(fix for _, fix in sorted(_all_fixes(looked).items())),
-        suggestions=tuple(made for it in looked.conclusions.values() for made in it.suggestions),
+        suggestions=tuple(made[pin.id] for pin in found.pins if pin.id in made),
         drift=drifted,
-        findings=tuple(finding for finding in known if finding.state is not State.RESOLVED),
+        findings=tuple(sorted((it for it in known if it.state is not State.RESOLVED), key=lambda it: it.key)),
         events=events,
         unobserved=(*found.unobserved, *looked.unobserved.values()),
         observed=frozenset(looked.conclusions),

@@ -768,6 +768,8 @@ class Pass:
     """Pin id → the commit it stands for; pins whose commit could not be had are left out."""
     reachability: Mapping[str, Reachability]
     """Pin id → class; pins of an unobserved upstream are `unknown`."""
+    dates: Mapping[str, datetime] = field(default_factory=dict)
+    """Pin id → when its commit was committed, where that is known."""
     fixes: tuple[Fix, ...]
     """The fixes that concern a pin, or that one variant has over another."""
     suggestions: tuple[Suggestion, ...]

@@ -24,18 +24,33 @@ def groups(pins: Iterable[Pin], relatives: Sequence[Sequence[str]] = ()) -> dict
     Pins of one upstream belong together, and so do declared relatives. Pins for any variant (those of a manifest that
     says nothing, say) are a variant of their own; of several pins for one variant the first (by file and line) speaks.
     """
-    family: dict[str, str] = {}
-    for group in relatives:
-        # Groups that share an address are one family.
-        known = {family[address] for address in group if address in family}
-        head = min((*known, *group))
-        family |= {address: head for address, old in family.items() if old in known} | dict.fromkeys(group, head)
+    family = _families(relatives)
     found: dict[str, dict[str, Pin]] = {}
     for pin in sorted(pins, key=lambda pin: (pin.downstream, pin.file, pin.line)):
         if pin.upstream is not None:
             found.setdefault(family.get(pin.upstream, pin.upstream), {}).setdefault(pin.variant, pin)
     shared = [variants for variants in found.values() if len(variants) > 1]
     return _named(shared)
+
+
+def families(pins: Iterable[Pin], relatives: Sequence[Sequence[str]] = ()) -> tuple[tuple[Pin, ...], ...]:
+    """Return the pins of each dependency together, in the order given; without an upstream, those of one name."""
+    family = _families(relatives)
+    found: dict[tuple[bool, str], list[Pin]] = {}
+    for pin in pins:
+        known = pin.upstream is not None
+        found.setdefault((known, family.get(pin.upstream, pin.upstream) if pin.upstream else pin.name), []).append(pin)
+    return tuple(map(tuple, found.values()))
+
+
+def _families(relatives: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Return address → what stands for all its relatives; groups that share an address are one family."""
+    family: dict[str, str] = {}
+    for group in relatives:
+        known = {family[address] for address in group if address in family}
+        head = min((*known, *group))
+        family |= {address: head for address, old in family.items() if old in known} | dict.fromkeys(group, head)
+    return family
 
 
 def _named(shared: list[dict[str, Pin]]) -> dict[str, dict[str, Pin]]:

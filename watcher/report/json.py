@@ -32,12 +32,12 @@ def document(found: Pass) -> dict[str, Any]:
     """Return the pass as plain JSON values."""
     return {
         "version": VERSION,
-        "at": _time(found.at),
+        "at": time_text(found.at),
         "pins": [{**pin_document(pin), **_seen(pin, found)} for pin in found.pins],
         "fixes": [_fix(fix) for fix in found.fixes],
         "suggestions": [_suggestion(made) for made in found.suggestions],
         "drift": [drift_document(drift) for drift in found.drift],
-        "findings": [_finding(finding) for finding in found.findings],
+        "findings": [finding_document(finding) for finding in found.findings],
         "unobserved": [_unobserved(failure) for failure in found.unobserved],
         "warnings": list(found.warnings),
     }
@@ -90,14 +90,15 @@ def pin_document(pin: Pin) -> dict[str, Any]:
 
 
 def _seen(pin: Pin, found: Pass) -> dict[str, Any]:
-    reach = found.reachability[pin.id]
+    reach, at = found.reachability[pin.id], found.dates.get(pin.id)
     return {
         "commit": found.commits.get(pin.id),
+        "committed_at": time_text(at) if at else None,
         "reachability": {
             "class": reach.cls.value,
             "refs": list(reach.refs),
             "detail": reach.detail,
-            "since": _time(reach.since) if reach.since else None,
+            "since": time_text(reach.since) if reach.since else None,
             "twin": reach.twin,
         },
     }
@@ -159,7 +160,8 @@ def drift_document(drift: Drift) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_document(finding: Finding) -> dict[str, Any]:
+    """Return one finding as it stands."""
     concern = finding.concern
     return {
         "key": finding.key,
@@ -178,9 +180,9 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "detail": list(concern.detail),
         "advice": concern.advice,
         "target": concern.target,
-        "since": _time(concern.since) if concern.since else None,
-        "opened_at": _time(finding.opened_at),
-        "snoozed_until": _time(finding.snoozed_until) if finding.snoozed_until else None,
+        "since": time_text(concern.since) if concern.since else None,
+        "opened_at": time_text(finding.opened_at),
+        "snoozed_until": time_text(finding.snoozed_until) if finding.snoozed_until else None,
         "note": finding.note,
         "by": finding.by,
     }
@@ -190,5 +192,6 @@ def _unobserved(failure: Unobserved) -> dict[str, Any]:
     return {"upstream": failure.upstream, "reason": failure.reason, "missing": failure.missing}
 
 
-def _time(moment: datetime) -> str:
+def time_text(moment: datetime) -> str:
+    """Return a moment as reports write it."""
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

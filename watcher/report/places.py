@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from watcher.model import Concern, Pin
+from watcher.model import Concern, Pin, Place, Reading
+from watcher.web import PagesOf
 
 
 def is_of_several(pins: Mapping[str, Pin]) -> bool:
@@ -20,3 +21,11 @@ def place(concern: Concern, pins: Mapping[str, Pin], *, is_owned: bool) -> str:
         return concern.place or ""
     owner = f"{pin.downstream} " if is_owned else ""
     return f"{owner}{pin.place}" if pin.variant == "any" else f"{owner}{pin.place} ({pin.variant})"
+
+
+def place_of(shown: PagesOf, pin: Pin, reading: Reading, *, is_owned: bool) -> Place:
+    """Return where a pin of a downstream's reading stands, and the page that shows that line."""
+    owner = f"{pin.downstream} " if is_owned else ""
+    at = reading.commit
+    url = shown(reading.address).file(at, reading.prefix + pin.file, pin.line) if at else None
+    return Place(text=f"{owner}{pin.place}", variant=pin.variant, url=url)
