@@ -8,6 +8,7 @@ import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from watcher.pins import Broken, Checkout, discover
 from watcher.pins.limit import within
 
 SHORT = 0.1
+TOO_MUCH = "is nested too deeply, or takes more than 1 GiB of memory, and was given up: its pins are not watched"
 
 
 def for_ever():
@@ -55,6 +57,19 @@ class Looping:
             for_ever()
         except Exception:  # noqa: BLE001 - a reader that catches all errors
             yield Broken(file=path, line=1, reason="swallowed")
+
+
+class Hungry:
+    """A format that asks for more memory than there is."""
+
+    def claims(self, path):
+        """Claim what is made to be large."""
+        return path.endswith(".large")
+
+    def parse(self, path, text, checkout):
+        """Yield one pin, then take four GiB at once; nothing of it is ever touched."""
+        yield from pins.requirements.parse(path, text, checkout)
+        bytearray(4 << 30)
 
 
 @pytest.fixture
@@ -118,6 +133,18 @@ def test_another_thread_may_ask():
         assert [(1, None)] == threads.submit(lambda: list(within(SHORT, lambda _: for_ever(), [1]))).result()
 
 
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux limits it")
+def test_a_file_that_takes_too_much_memory_is_one_warning_and_the_others_are_read(monkeypatch):
+    """However much the parent has: what is more than it had counts."""
+    monkeypatch.setattr(pins, "FORMATS", {"hungry": Hungry(), **pins.FORMATS})
+    line = f"a @ git+https://github.com/x/a@{SHA}\n"
+    ballast = bytearray(2 << 30)
+    found = discover(Checkout(texts={"a.large": line, "b.large": line, "requirements.txt": line}))
+    del ballast
+    assert [TOO_MUCH, TOO_MUCH] == [warning.reason for warning in found.warnings]
+    assert ["requirements.txt"] == [pin.file for pin in found.pins]
+
+
 @pytest.mark.usefixtures("_looping")
 def test_a_file_that_takes_too_long_is_one_warning_and_the_others_are_read():
     """What a reader found before it was cut is left out: all of a file or nothing."""
@@ -149,4 +176,4 @@ def test_a_file_that_is_nested_too_deeply_is_one_warning(monkeypatch):
     line = f"a @ git+https://github.com/x/a@{SHA}\n"
     found = discover(Checkout(texts={"a.slow": line, "requirements.txt": line}))
     assert ["requirements.txt:1"] == [pin.place for pin in found.pins]
-    assert ["is nested too deeply and was given up: its pins are not watched"] == [it.reason for it in found.warnings]
+    assert [TOO_MUCH] == [it.reason for it in found.warnings]

@@ -123,7 +123,7 @@ _PATTERNS = (re.compile(r"\.sh\b"), re.compile(r"/[\w.-]+#"), re.compile(r"[0-9a
 _LONGEST = 1.0
 """Seconds of processor time that one file may take, with all formats that claim it; slow real ones take a third."""
 _GIVEN_UP = "took longer than a second to read and was given up: its pins are not watched"
-_TOO_DEEP = "is nested too deeply and was given up: its pins are not watched"
+_TOO_MUCH = "is nested too deeply, or takes more than 1 GiB of memory, and was given up: its pins are not watched"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +176,7 @@ def _parsed(path: str, formats: Iterable[Format], checkout: Checkout) -> list[Si
     try:
         return [found for fmt in formats for found in fmt.parse(path, checkout.texts[path], checkout)]
     except (RecursionError, MemoryError):
-        return [_broken(path, _TOO_DEEP)]
+        return [_broken(path, _TOO_MUCH)]
 
 
 def _broken(path: str, reason: str) -> Broken:
@@ -195,7 +195,7 @@ def _may_tell(text: str) -> bool:
 
 def _first_of_each_file(warnings: Sequence[Broken]) -> Iterable[Broken]:
     """Return one warning a file: that it was given up, else the first."""
-    given_up = [warning for warning in warnings if warning.reason in {_GIVEN_UP, _TOO_DEEP}]
+    given_up = [warning for warning in warnings if warning.reason in {_GIVEN_UP, _TOO_MUCH}]
     return {warning.file: warning for warning in (*reversed(warnings), *given_up)}.values()
 
 

@@ -1,4 +1,4 @@
-"""A limit of processor time on each of many pieces of work, whatever they do.
+"""A limit of processor time, and of memory, on each of many pieces of work, whatever they do.
 
 The work is done in a child process, one piece after the other; the kernel ends the child when a piece takes too long,
 and a new one goes on behind it. Nothing less would do: neither the engine of regular expressions nor a parser in C can
@@ -9,12 +9,18 @@ does not change what a scan finds.
 import gc
 import os
 import pickle
+import resource
 import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import BinaryIO, TypeVar
 
+_MEMORY = 1 << 30
+"""Bytes that a child may take beyond what it had when it began; the largest real file takes a tenth of that."""
+_DATA = 5
+"""Which number of statm is the size of data, in pages: see proc_pid_statm(5)."""
 _Piece = TypeVar("_Piece")
 _Result = TypeVar("_Result")
 
@@ -24,7 +30,8 @@ def within(
 ) -> Iterator[tuple[_Piece, _Result | None]]:
     """Yield each piece with the work's result, None where that took more seconds of processor time or the child died.
 
-    A result must be such as can be pickled; so must an error of the work, which is raised here.
+    Work that asks for more than a GiB is told so by a MemoryError, where the system has such a limit. A result must be
+    such as can be pickled; so must an error of the work, which is raised here.
     """
     at = 0
     while at < len(pieces):
@@ -64,6 +71,7 @@ def _do(seconds: float, work: Callable[[_Piece], _Result], pieces: Sequence[_Pie
     """Do the work in the child; never return."""
     status = 1
     try:
+        _limit_memory()
         gc.freeze()  # what the parent has is neither looked through again nor copied
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
         for piece in pieces:
@@ -77,3 +85,11 @@ def _do(seconds: float, work: Callable[[_Piece], _Result], pieces: Sequence[_Pie
         status = 0
     finally:
         os._exit(status)
+
+
+def _limit_memory() -> None:
+    """Let this process have so much more memory and no more; what it shares with its parent counts for it too."""
+    with suppress(OSError, ValueError):  # another system, or a lower limit from outside
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[_DATA])
+        most = pages * resource.getpagesize() + _MEMORY
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
