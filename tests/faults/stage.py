@@ -324,6 +324,7 @@ def impatient() -> Iterator[None]:
         stack.enter_context(patch.dict("watcher.upstream.git._CONFIG", {"http.lowSpeedTime": "1"}))
         stack.enter_context(patch("watcher.forges.client._TIMEOUT", 0.2))
         stack.enter_context(patch("watcher.channels.slack._TIMEOUT", 0.2))
+        stack.enter_context(patch("watcher.channels.mail._TIMEOUT", 0.2))
         yield
 
 

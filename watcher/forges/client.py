@@ -124,6 +124,7 @@ class Client:
         self._memory = memory
         self._asker = Asker(host=host, token=credentials.place if credentials else None)
         self._logins: dict[str, str | None] = {}
+        self._seen: set[str] = set()
 
     @property
     def host(self) -> str:
@@ -135,10 +136,24 @@ class Client:
         return str(self._below(path, None))
 
     def get(
-        self, path: str, aim: Aim, parameters: Parameters | None = None, *, absent: Container[int] = ()
+        self,
+        path: str,
+        aim: Aim,
+        parameters: Parameters | None = None,
+        *,
+        absent: Container[int] = (),
+        within: str | None = None,
     ) -> Any | None:
-        """Return what an address below the API answers; None for an answer of a status that means an absent thing."""
-        return self._page(self._below(path, parameters), aim, absent)[0]
+        """Return what an address below the API answers; None for an answer of a status that means an absent thing.
+
+        It is believed only of what is `within` something that is there: of a repository that a token may not see, or
+        that is out of order, forges say likewise that there is nothing.
+        """
+        found = self._page(self._below(path, parameters), aim, absent)[0]
+        if found is None and within is not None and within not in self._seen:
+            self.get(within, aim)
+            self._seen.add(within)
+        return found
 
     def pages(self, path: str, aim: Aim, parameters: Parameters | None = None, most: int = PAGES) -> Iterator[Any]:
         """Return the items of a list, page after page, `most` pages at most."""
@@ -150,7 +165,10 @@ class Client:
             yield from items
             if not query:
                 return
-            url = url.copy_with(query=query.encode("ascii"))
+            try:
+                url = url.copy_with(query=query.encode("ascii"))
+            except (UnicodeEncodeError, httpx.InvalidURL):
+                raise self._strange(aim) from None
 
     def send(self, method: str, path: str, aim: Aim, body: Mapping[str, Any]) -> Any:
         """Have something done; return what is answered."""

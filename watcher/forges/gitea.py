@@ -45,7 +45,7 @@ class Gitea:
     def pull_of(self, commit: Oid) -> PullRequest | None:
         """Return the pull request with which a commit landed."""
         aim = self._aim("read pull requests of", "read:repository")
-        found = self.client.get(self._place(f"commits/{commit}/pull"), aim, absent={404})
+        found = self.client.get(self._place(f"commits/{commit}/pull"), aim, absent={404}, within=self._place())
         return None if found is None else self._pull(found, aim)
 
     def pull(self, number: int) -> PullRequest:
@@ -62,7 +62,9 @@ class Gitea:
         """Return the issues that the text of a pull request closes; a few at most."""
         aim = self._aim("read issues of", "read:issue")
         numbers = reading.closing(pull.body, f"https://{self.client.host}/{self.path}", self.path)[: reading.LINKED]
-        found = [self.client.get(self._place(f"issues/{it}"), aim, absent={404}) for it in numbers]
+        found = [
+            self.client.get(self._place(f"issues/{it}"), aim, absent={404}, within=self._place()) for it in numbers
+        ]
         return tuple(self._issue(it, aim) for it in found if it is not None)
 
     def ref_events(self, ref: str) -> tuple[RefEvent, ...]:  # noqa: ARG002 - as every forge is asked

@@ -75,7 +75,9 @@ class GitHub:
         aim = self._aim("read issues of", "Issues: read")
         numbers = reading.closing(pull.body, f"https://{self.client.host}/{self.path}", self.path)[: reading.LINKED]
         # 410 is what is said of an issue that was deleted, and where issues are switched off.
-        found = [self.client.get(self._place(f"issues/{it}"), aim, absent={404, 410}) for it in numbers]
+        found = [
+            self.client.get(self._place(f"issues/{it}"), aim, absent={404, 410}, within=self._place()) for it in numbers
+        ]
         return tuple(self._issue(it, aim) for it in found if it is not None)
 
     def ref_events(self, ref: str) -> tuple[RefEvent, ...]:

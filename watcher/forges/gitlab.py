@@ -50,7 +50,9 @@ class GitLab:
     def pull_of(self, commit: Oid) -> PullRequest | None:
         """Return the merge request with which a commit landed; a merged one wins."""
         aim = self._aim("read merge requests of", "the scope read_api")
-        found = self.client.get(self._place(f"repository/commits/{commit}/merge_requests"), aim, absent={404})
+        found = self.client.get(
+            self._place(f"repository/commits/{commit}/merge_requests"), aim, absent={404}, within=self._place()
+        )
         pulls = self.client.read(aim, lambda: [_pull(it, None) for it in found or ()])
         return reading.landed(pulls, commit)
 
@@ -67,7 +69,12 @@ class GitLab:
     def linked_issues(self, pull: PullRequest) -> tuple[Issue, ...]:
         """Return the issues that GitLab would close with a merge request; a few at most."""
         aim = self._aim("read issues of", "the scope read_api")
-        found = self.client.get(self._place(f"merge_requests/{pull.number}/closes_issues"), aim, absent={404}) or ()
+        found = (
+            self.client.get(
+                self._place(f"merge_requests/{pull.number}/closes_issues"), aim, absent={404}, within=self._place()
+            )
+            or ()
+        )
         # Issues of another tracker have no number here.
         ours = self.client.read(aim, lambda: [it for it in found if "iid" in it][: reading.LINKED])
         return tuple(self._issue(it, aim) for it in ours)
