@@ -229,7 +229,7 @@ def _read(columns: list[str], row: _Row) -> dict[str, Any] | None:
         for name, value in read.items():
             if value is not None and name in _SHAPES:
                 _SHAPES[name](value)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return None
     return read
 

@@ -102,7 +102,7 @@ def _noted(path: Path) -> dict[str, Any] | None:
         return None
     try:
         return dict(json.loads(found))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {"reason": words(path, "it was found so earlier")}
 
 

@@ -110,7 +110,7 @@ def finding(text: str) -> Finding:
             by=row.get("by", ""),
             is_dismissed=row.get("is_dismissed", False),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise StoreError(
             f"a finding in the state database cannot be read ({error!r}): another version of watcher wrote it; "
             "use that one, or name another folder under `state`"
