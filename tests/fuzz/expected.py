@@ -56,7 +56,7 @@ def troubles(
         said.append(f"observed {sorted(found.observed)}, reasons {[it.reason for it in found.unobserved]}")
     elif is_seen:
         said += _of_what_is_seen(expected, found, names)
-        now = (dict(expected.history.refs), dict(expected.pins))
+        now = (dict(expected.history.refs), dict(expected.pins), frozenset(expected.history.lost))
         said += [f"nothing happened, yet {_event(it)}" for it in new if now == expected.last]
         expected.last = now
     else:
