@@ -1,6 +1,7 @@
 """Every regular expression of the package, and for each the text that keeps it busy for longest."""
 
 import importlib
+import inspect
 import pkgutil
 import re
 from collections.abc import Iterator, Mapping
@@ -10,6 +11,10 @@ import watcher
 
 SKIPPED = ("watcher.demo", "watcher.__main__", "watcher.pins")
 """What reads nobody's text but our own drawings."""
+_WAYS = {"fullmatch": "fullmatch", "match": "match", "search": "search"} | dict.fromkeys(
+    ("findall", "finditer", "split", "sub", "subn"), "findall"
+)
+"""Method → one that works as hard and needs nothing but the text."""
 _COMMON = "a", "A", "0", " ", "\n", "-", "/", ".", "\\", '"', "'", "(", "[", "{", "#", "$", "_", "x="
 
 
@@ -20,6 +25,14 @@ def compiled() -> Iterator[tuple[str, re.Pattern]]:
             module = importlib.import_module(found.name)
             for name, value in vars(module).items():
                 yield from _inside(f"{found.name}.{name}", value)
+
+
+def ways(name: str) -> list[str]:
+    """Return by which methods the module asks that holds an expression; one among others may be searched for."""
+    module, _, attribute = name.partition("[")[0].rpartition(".")
+    text = inspect.getsource(importlib.import_module(module))
+    found = set(re.findall(rf"\b{re.escape(attribute)}\.({'|'.join(_WAYS)})\b", text)) if "[" not in name else set()
+    return sorted({_WAYS[it] for it in found} or {"search"})
 
 
 def _inside(name, value):
