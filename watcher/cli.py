@@ -425,6 +425,22 @@ def digest(
 
 
 @app.command(rich_help_panel=_SERVE)
+def report(
+    html: Annotated[
+        Path, typer.Option(metavar="DIR", help="Write every page there, for a browser without the service.")
+    ],
+    config: ConfigOption = _CONFIG,
+) -> None:
+    """Write how everything stands, as the last looks left it, as pages; nobody is asked."""
+    from watcher import exporting
+    from watcher.site import Site
+
+    settings = _settings(config)
+    count = exporting.write(Site(settings.state, lambda: settings, _now), html)
+    _say(f"{count} pages; begin with {exporting.first_page(html)}")
+
+
+@app.command(rich_help_panel=_SERVE)
 def demo(
     keep: Annotated[Path | None, typer.Option(help="Where to keep the demo's files. Default: a new folder.")] = None,
 ) -> None:

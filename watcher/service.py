@@ -22,6 +22,8 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.jobstores.base import JobLookupError
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.interval import IntervalTrigger
+from starlette.requests import Request
+from starlette.responses import Response
 
 from watcher import cycle, digesting, policy, rescuing, upkeep, wishes
 from watcher.acting import Act, act
@@ -37,6 +39,8 @@ from watcher.process import clock_offset, only_one, signals
 from watcher.report.text import safe
 from watcher.selfcheck import damage_owed, self_check
 from watcher.serving import Served
+from watcher.showing import Door, shown
+from watcher.site import Site
 from watcher.store import Look, Store, damage
 from watcher.systemd import notify, watchdog
 from watcher.workers import ABOUT
@@ -83,7 +87,10 @@ class Service:
     def run(self) -> None:
         """Watch until a signal says stop; raise UsageError where another service has the same state, or the address."""
         settings = self._settings
-        with only_one(settings.state), Served(settings.http.listen, settings.state, self._pulse) as served:
+        with (
+            only_one(settings.state),
+            Served(settings.http.listen, settings.state, self._pulse, self._pages()) as served,
+        ):
             told = signals(signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
             self._log.info("started", config=str(self._path), pid=os.getpid(), http=str(served.address), **self._plan())
             self._verify()
@@ -94,6 +101,12 @@ class Service:
             self._wait(told)
             notify("STOPPING=1")
             self._stop()
+
+    def _pages(self) -> Callable[[Request], Response]:
+        """Return what shows the pages, in the configuration as it is at that moment."""
+        http = self._settings.http
+        door = Door(host=http.listen.host, token=revealed(http.token) if http.token else None)
+        return shown(Site(self._settings.state, lambda: self._settings, _now), door)
 
     def _verify(self) -> None:
         """Read all of the database; a damaged one is set aside when it is opened next."""

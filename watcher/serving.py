@@ -1,5 +1,7 @@
 """Answer over HTTP how the service does: /healthz for people, /readyz for whoever restarts it, /metrics for Prometheus.
 
+All other addresses are those of pages (`showing`).
+
 Nothing here writes, and nothing that a request says is trusted: every page is the same for whoever asks.
 """
 
@@ -19,9 +21,12 @@ import uvicorn
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from watcher.config.fields import Endpoint
@@ -40,22 +45,25 @@ _TICK = timedelta(seconds=60)
 """The scheduler gives a sign of life within it."""
 _WAIT = timedelta(hours=1)
 """A message that waits longer is in trouble."""
-_HEADERS = [
-    ("cache-control", "no-store"),
-    ("connection", "close"),
-    ("content-security-policy", "default-src 'none'"),
-    ("x-content-type-options", "nosniff"),
-]
+_HEADERS = [("connection", "close"), ("x-content-type-options", "nosniff")]
+_UNKEPT = {"cache-control": "no-store", "content-security-policy": "default-src 'none'"}
+"""What every answer says that does not say otherwise."""
 
 
 class Served:
     """The pages of one service, served by a thread of their own."""
 
     def __init__(
-        self, endpoint: Endpoint, state: Path, pulse: Pulse, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        endpoint: Endpoint,
+        state: Path,
+        pulse: Pulse,
+        others: Callable[[Request], Response] | None = None,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._endpoint = endpoint
-        self._server = uvicorn.Server(_config(_pages(state, pulse, now)))
+        self._server = uvicorn.Server(_config(_pages(state, pulse, others, now)))
         self._socket: socket.socket | None = None
         self._thread: Thread | None = None
 
@@ -146,8 +154,13 @@ def _outbox(beat: Beat, waiting: Iterable[Owed], now: datetime) -> Check:
 # --- the pages -------------------------------------------------------------------------------------------------------
 
 
-def _pages(state: Path, pulse: Pulse, now: Callable[[], datetime]) -> Starlette:
-    """Return the application. Its pages are plain functions: they run in threads, each with a store of its own."""
+def _pages(
+    state: Path, pulse: Pulse, others: Callable[[Request], Response] | None, now: Callable[[], datetime]
+) -> Starlette:
+    """Return the application; `others` answers for every page that is for people.
+
+    All are plain functions: they run in threads, each with a store of its own.
+    """
 
     def healthz(_: Request) -> Response:
         said: dict[str, Any] = {"undelivered": [], "self_check": [], "database": "ok"}
@@ -176,12 +189,35 @@ def _pages(state: Path, pulse: Pulse, now: Callable[[], datetime]) -> Starlette:
         return Response(encoder(Scrape(pulse=pulse, state=state, now=now())), media_type=media_type)
 
     pages = Starlette(
-        routes=[Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)],
+        routes=[
+            Route("/healthz", healthz),
+            Route("/readyz", readyz),
+            Route("/metrics", metrics),
+            *([Route("/{address:path}", others)] if others else []),
+        ],
+        middleware=[Middleware(_Unkept)],
         exception_handlers={Exception: _failed},
     )
     # A redirect would be made of the Host that the request names.
     pages.router.redirect_slashes = False
     return pages
+
+
+class _Unkept:
+    """Let nobody keep an answer, nor run anything in it, unless it says otherwise."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _UNKEPT.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, sending)
 
 
 def _encoder(accept: str) -> tuple[Callable[[Collector], bytes], str]:

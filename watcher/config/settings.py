@@ -311,10 +311,13 @@ class Route(_Model):
 
 
 class Http(_Model):
-    """Where the service answers over HTTP: /healthz, /readyz, /metrics."""
+    """Where the service answers over HTTP: pages for people, /healthz, /readyz, /metrics."""
 
     listen: Listen = Endpoint(host="127.0.0.1", port=9797)
-    """Address and port; port 0 takes a free one. Whoever can reach it can read what is watched."""
+    """Address and port; port 0 takes a free one. The pages are shown on loopback, elsewhere only with a token."""
+    token: SecretPlace | None = None
+    """Where the token for the pages is: env:NAME, file:PATH or credential:NAME. It goes as a bearer token, or as the
+    password of a login. Default: none, and pages are shown on loopback alone."""
 
 
 class Mirrors(_Model):

@@ -249,6 +249,13 @@ class Lifecycle(Database):
 
     # --- first runs --------------------------------------------------------------------------------------------------
 
+    def last_changes(self) -> tuple[object, ...]:
+        """Return what is another value after every pass, every event, and every message that was tried."""
+        [looked] = self._row("SELECT max(at) FROM looks") or (None,)
+        [happened] = self._row("SELECT max(id) FROM events") or (None,)
+        told = self._row("SELECT max(id), sum(attempts), count(delivered_at), count(dropped_at) FROM outbox") or ()
+        return (looked, happened, *told)
+
     def first_run_at(self) -> datetime | None:
         """Return when the first pass over any downstream was recorded."""
         row = self._row("SELECT min(first_run_at) FROM downstreams")

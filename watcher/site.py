@@ -1,0 +1,136 @@
+"""What is shown at which address: read from the store, laid out by the pages, kept until something changes.
+
+Nobody is asked for a page, and no program is started: everything was written down by the last looks.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from watcher import remembered, standing
+from watcher.config import Settings
+from watcher.model import Event, Finding
+from watcher.pages import Page
+from watcher.pages.board import board, filters_of
+from watcher.pages.dependency import dependency
+from watcher.pages.finding import finding, steps
+from watcher.pages.layout import Frame, style
+from watcher.standing import Standing, Watched
+from watcher.store import Store
+
+BOARD = "index.html"
+STYLE = "style.css"
+CHECK = "api/v1/check.json"
+_DEPENDENCY, _FINDING, _HTML = "dependency/", "finding/", ".html"
+_MOST = 64
+"""So many pages are kept as they were made."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What was made of one state of the database, within one minute: pages tell ages."""
+
+    settings: Settings
+    state: tuple[object, ...]
+    standing: Standing
+    pages: dict[tuple[str, tuple[tuple[str, str], ...]], Page | None]
+
+
+class Site:
+    """All pages of one configuration."""
+
+    def __init__(self, state: Path, settings: Callable[[], Settings], now: Callable[[], datetime]) -> None:
+        self._state, self._settings, self._now = state, settings, now
+        self._lock = threading.Lock()
+        self._kept: _Kept | None = None
+
+    def page(self, address: str, query: Mapping[str, str]) -> Page | None:
+        """Return what is at an address below the board, None where nothing is; raise StoreError."""
+        if address == STYLE:
+            return Page(body=style().encode(), media_type="text/css; charset=utf-8")
+        now, asked = self._now(), (address, tuple(sorted(query.items())))
+        # One at a time: whoever comes while a page is made finds it made.
+        with self._lock, Store.open(self._state) as store:
+            kept = self._current(store, now)
+            if asked not in kept.pages:
+                if len(kept.pages) >= _MOST:
+                    kept.pages.clear()
+                kept.pages[asked] = self._made(store, kept, address, query, now)
+            return kept.pages[asked]
+
+    def addresses(self) -> Iterator[str]:
+        """Yield every address, for a copy of the whole."""
+        with Store.open(self._state) as store:
+            told, events = standing.read(store, self._settings()), store.events()
+        yield from (BOARD, STYLE, CHECK)
+        yield from (f"{_DEPENDENCY}{it.slug}{_HTML}" for it in told.dependencies)
+        yield from (f"{_FINDING}{it}{_HTML}" for it in sorted({it.finding.handle for it in events}))
+
+    def _current(self, store: Store, now: datetime) -> _Kept:
+        settings, state = self._settings(), (*store.last_changes(), now.replace(second=0, microsecond=0))
+        if self._kept is None or self._kept.settings is not settings or self._kept.state != state:
+            self._kept = _Kept(settings, state, standing.read(store, settings), {})
+        return self._kept
+
+    def _made(self, store: Store, kept: _Kept, address: str, query: Mapping[str, str], now: datetime) -> Page | None:
+        told, settings = kept.standing, kept.settings
+        if address in {"", BOARD}:
+            return _html(board(told, filters_of(query), settings.pages, self._frame("", "board", told, now)))
+        if address == CHECK:
+            body = json.dumps(standing.document(told), indent=1)
+            return Page(body=f"{body}\n".encode(), media_type="application/json")
+        if address.startswith(_DEPENDENCY) and (it := told.dependency(_named(address, _DEPENDENCY))):
+            return _html(self._dependency(store, settings, it, self._frame("../", "", told, now)))
+        if address.startswith(_FINDING) and (events := _events(store, _named(address, _FINDING))):
+            return _html(self._finding(store, settings, told, events, self._frame("../", "", told, now)))
+        return None
+
+    def _dependency(self, store: Store, settings: Settings, it: Watched, frame: Frame) -> str:
+        found = [remembered.arguments(settings, store, upstream)[0] for upstream in it.upstreams]
+        pinned = {pin["commit"] for pin in it.pins if pin.get("commit")}
+        ledger = {
+            commit: held
+            for upstream in it.upstreams
+            for commit, held in store.ledger(upstream).items()
+            if commit in pinned
+        }
+        return dependency(it, {pin: one for some in found for pin, one in some.items()}, "", "", "", ledger, frame)
+
+    def _finding(
+        self, store: Store, settings: Settings, told: Standing, events: tuple[Event, ...], frame: Frame
+    ) -> str:
+        last = events[-1].finding
+        it = next((one for one in told.findings if one.key == last.key), last)
+        concern = it.concern
+        arguments = remembered.arguments(settings, store, concern.upstream)[0] if concern.upstream else {}
+        life = steps(events, store.about(it.key), {})
+        return finding(it, arguments.get(concern.pin or ""), life, _watched(told, it), frame)
+
+    def _frame(self, root: str, current: str, told: Standing, now: datetime) -> Frame:
+        zone = self._settings().schedule.timezone
+        return Frame(root=root, current=current, at=told.at, now=now, zone=zone, version=version("watcher"))
+
+
+def _html(text: str) -> Page:
+    return Page(body=text.encode(errors="replace"), media_type="text/html; charset=utf-8")
+
+
+def _named(address: str, folder: str) -> str:
+    return address.removeprefix(folder).removesuffix(_HTML)
+
+
+def _events(store: Store, handle: str) -> tuple[Event, ...]:
+    """Return the life of the finding of that handle, oldest first; empty where there is none."""
+    found: Finding | None = next((it for it in store.findings() if it.handle == handle), None)
+    return store.events(found.key) if found else ()
+
+
+def _watched(told: Standing, it: Finding) -> Watched | None:
+    pin, upstream = it.concern.pin, it.concern.upstream
+    return next(
+        (one for one in told.dependencies if pin in one.places or (not pin and upstream in one.upstreams)), None
+    )
