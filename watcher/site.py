@@ -19,6 +19,7 @@ from watcher.pages.board import board, filters_of
 from watcher.pages.dependency import dependency
 from watcher.pages.finding import finding, steps
 from watcher.pages.layout import Frame, style
+from watcher.pages.picture import NARROW, WIDE, svg, words
 from watcher.standing import Standing, Watched
 from watcher.store import Store
 
@@ -90,7 +91,10 @@ class Site:
         return None
 
     def _dependency(self, store: Store, settings: Settings, it: Watched, frame: Frame) -> str:
-        found = [remembered.arguments(settings, store, upstream)[0] for upstream in it.upstreams]
+        told = {upstream: remembered.arguments(settings, store, upstream) for upstream in it.upstreams}
+        arguments = {pin: one for some, _ in told.values() for pin, one in some.items()}
+        drawn = [(drawing, settings.pages(upstream)) for upstream, (_, drawing) in told.items()]
+        wide, narrow = ("".join(svg(drawing, it, pages, width) for drawing, pages in drawn) for width in (WIDE, NARROW))
         pinned = {pin["commit"] for pin in it.pins if pin.get("commit")}
         ledger = {
             commit: held
@@ -98,7 +102,8 @@ class Site:
             for commit, held in store.ledger(upstream).items()
             if commit in pinned
         }
-        return dependency(it, {pin: one for some in found for pin, one in some.items()}, "", "", "", ledger, frame)
+        said = "\n\n".join(filter(None, (words(drawing, it) for drawing, _ in drawn)))
+        return dependency(it, arguments, wide, narrow, said, ledger, frame)
 
     def _finding(
         self, store: Store, settings: Settings, told: Standing, events: tuple[Event, ...], frame: Frame

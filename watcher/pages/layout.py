@@ -34,7 +34,7 @@ def render(template: str, frame: Frame, **values: object) -> str:
 def style() -> str:
     """Return the one style sheet of all pages."""
     folder = files("watcher.pages") / "static"
-    return "".join((folder / name).read_text(encoding="utf-8") for name in ("style.css", "argument.css"))
+    return "".join((folder / name).read_text(encoding="utf-8") for name in ("style.css", "argument.css", "picture.css"))
 
 
 @cache
