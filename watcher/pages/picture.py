@@ -186,9 +186,9 @@ def _placed(name: str, watched: Watched) -> list[tuple[str, str]]:
 
 def _folded(strand: Strand, at: At) -> str:
     stop = strand.stops[at.stop]
-    if not stop.landings:
-        return ""
-    return f"{counted(stop.landings, 'landing')} between, {counted(stop.commits, 'commit')} in all"
+    if stop.landings:
+        return f"{counted(stop.landings, 'landing')} between, {counted(stop.commits, 'commit')} in all"
+    return counted(stop.commits, "commit") if stop.commits > 1 else ""
 
 
 def _number(fix: Document) -> str:
