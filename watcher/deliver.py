@@ -28,6 +28,8 @@ from watcher.store import Owed, Store
 
 _FIRST, _LONGEST = timedelta(seconds=30), timedelta(hours=1)
 """The wait after a first failed try, doubled with each further one, up to the longest."""
+_PATIENT = 7
+"""Tries of a mail, over some hour, in which everybody waits for whom the server puts off: greylisting is shorter."""
 Channel = Bot | Webhook | Mail
 
 
@@ -102,7 +104,8 @@ def _send(ways: Channels, message: Owed, store: Store, now: datetime) -> str | N
     """Send one message; return where the first one about its finding stands, or whom a mail server refused."""
     match ways.by_name[message.channel]:
         case Mail() as mail:
-            return mail.send(message.key, letter(digest_of(message.payload, ways.settings, store, now)), now)
+            told = letter(digest_of(message.payload, ways.settings, store, now))
+            return mail.send(message.key, told, now, is_patient=message.attempts < _PATIENT)
         case Bot() | Webhook() as slack:
             about = message.payload.get("finding") or message.payload.get("reply")
             first = store.post_of(about, message.channel) if about else None

@@ -3,8 +3,10 @@
 import socket
 import ssl
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from select import select
 
 import pytest
 import trustme
@@ -230,6 +232,23 @@ def test_every_recipient_is_refused(peer, reply, again):
     assert again == error.again
 
 
+def test_whoever_is_put_off_is_waited_for(peer):
+    """As long as there is patience, nobody gets it; afterwards those do who can."""
+    peer.replies["b@example.org"] = "450 greylisted"
+    with pytest.raises(DeliveryError, match=r"puts off b@example\.org: 450 greylisted") as error:
+        mail(peer).send("key", LETTER, NOW, is_patient=True)
+    assert (None, False) == (error.value.again, error.value.is_final)
+    assert peer.arrived.empty()
+    assert "b@example.org: 450 greylisted" == mail(peer).send("key", LETTER, NOW)
+    assert ["a@example.org"] == peer.arrived.get_nowait()[0]
+
+
+def test_patience_changes_nothing_for_whoever_is_refused(peer):
+    """A mailbox that is not there is not waited for."""
+    peer.replies["b@example.org"] = "550 no such user"
+    assert "b@example.org: 550 no such user" == mail(peer).send("key", LETTER, NOW, is_patient=True)
+
+
 def test_a_rude_good_bye_is_no_failure(peer):
     """What the server took is sent: to try again would send it twice."""
     peer.replies["QUIT"] = "421 go away"
@@ -259,6 +278,28 @@ def test_a_server_that_breaks_off():
         with Beside(hang_up):
             error = failure(channel)
     assert error.again is None
+
+
+@pytest.mark.parametrize("is_private", [False, True])
+def test_a_server_that_drips(tls, trusted, monkeypatch, is_private):
+    """It is never silent for long, and yet left in time; then it is tried again."""
+    monkeypatch.setattr("watcher.channels.mail._TIMEOUT", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(10)
+        way = "smtps" if is_private else "smtp"
+        channel = Mail(server=f"{way}://127.0.0.1:{server.getsockname()[1]}", sender="w@example.org", to=TO)
+
+        def drip():
+            plain = server.accept()[0]
+            connection = tls.wrap_socket(plain, server_side=True) if is_private else plain
+            with connection, suppress(OSError):
+                while not select([connection], [], [], 0.05)[0]:
+                    connection.sendall(b"2")
+
+        with Beside(drip):
+            error = failure(channel)
+    assert "the mail server broke off the connection" == str(error)
+    assert (None, False) == (error.again, error.is_final)
 
 
 def test_a_server_that_says_that_it_is_busy():

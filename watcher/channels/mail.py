@@ -5,7 +5,7 @@ Nothing is tried twice here: what can be tried again, and when, is told by `Deli
 
 import smtplib
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,6 +15,8 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime
 from hashlib import sha256
+from socket import SHUT_RDWR
+from threading import Timer
 from urllib.parse import urlsplit
 
 from watcher.errors import DeliveryError
@@ -22,7 +24,7 @@ from watcher.report.digest import Letter
 from watcher.report.text import safe
 
 _TIMEOUT = 30
-"""Seconds to wait for the server at each step."""
+"""Seconds to wait at each step: for a sign of the server, and for its whole answer."""
 _PORTS = {"smtp": 25, "smtps": 465}
 _HOUR = timedelta(hours=1)
 _LONGEST = 200
@@ -45,17 +47,18 @@ class Mail:
     user: str | None = None
     password: Callable[[], str] | None = None
 
-    def send(self, key: str, letter: Letter, now: datetime) -> str | None:
+    def send(self, key: str, letter: Letter, now: datetime, *, is_patient: bool = False) -> str | None:
         """Send a letter under its idempotency key, of which the Message-ID is made; raise DeliveryError.
 
         Returns whom the server refused and why, None where everybody gets it. It is sent all the same: to try again
-        would send it twice to the others.
+        would send it twice to the others. With `is_patient`, nobody gets it yet where somebody is put off (4xx).
         """
         # The secret is looked up first: where it is missing, no server need be asked.
         password = self.password() if self.password else None
         try:
             message = self._message(key, letter, now)
             server = self._connected()
+            server.is_patient = is_patient
             try:
                 self._enter(server, password)
                 refused = server.send_message(message, self.sender, list(self.to))
@@ -85,12 +88,12 @@ class Mail:
         message.add_alternative(letter.html, subtype="html", cte="quoted-printable")
         return message
 
-    def _connected(self) -> smtplib.SMTP:
+    def _connected(self) -> "_Line":
         place = urlsplit(self.server)
         host, port = place.hostname or "", place.port or _PORTS[place.scheme]
         if place.scheme == "smtps":
-            return smtplib.SMTP_SSL(host, port, timeout=_TIMEOUT, context=ssl.create_default_context())
-        return smtplib.SMTP(host, port, timeout=_TIMEOUT)
+            return _PrivateLine(host, port, timeout=_TIMEOUT, context=ssl.create_default_context())
+        return _Line(host, port, timeout=_TIMEOUT)
 
     def _enter(self, server: smtplib.SMTP, password: str | None) -> None:
         """Greet the server, encrypt, and log in where there is an account."""
@@ -111,6 +114,47 @@ class Mail:
         server.login(self.user or self.sender, password)
 
 
+class _PutOff(smtplib.SMTPRecipientsRefused):
+    """Somebody will be taken later."""
+
+
+class _Line(smtplib.SMTP):
+    """A connection on which each answer comes in time, or none: a server that drips is never silent for long."""
+
+    is_patient = False
+    """Whether everybody waits for whom the server puts off."""
+    _is_late = False
+
+    def getreply(self) -> tuple[int, bytes]:
+        timer = Timer(_TIMEOUT, self._hang_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            reply = super().getreply()
+        finally:
+            timer.cancel()
+        if self._is_late:  # the half of an answer would be taken for one
+            self.close()
+            raise smtplib.SMTPServerDisconnected
+        return reply
+
+    def rcpt(self, recip: str, options: Sequence[str] = ()) -> tuple[int, bytes]:
+        code, said = super().rcpt(recip, options)
+        if self.is_patient and 400 <= code < 500:  # noqa: PLR2004 - 4xx is for now
+            raise _PutOff({recip: (code, said)})
+        return code, said
+
+    def _hang_up(self) -> None:
+        self._is_late = True
+        if self.sock is not None:
+            with suppress(OSError):
+                self.sock.shutdown(SHUT_RDWR)
+
+
+class _PrivateLine(_Line, smtplib.SMTP_SSL):
+    """The same over TLS from the first byte on."""
+
+
 def _leave(server: smtplib.SMTP) -> None:
     """Say good-bye; the message is sent, whatever the server makes of that."""
     with suppress(smtplib.SMTPException, OSError):
@@ -123,6 +167,8 @@ def _trouble(error: Exception) -> DeliveryError:
     match error:
         case smtplib.SMTPResponseException():
             return _of_reply(error)
+        case _PutOff():
+            return DeliveryError(f"the mail server puts off {_refusals(error.recipients)}")
         case smtplib.SMTPRecipientsRefused():
             code = min(code for code, _ in error.recipients.values())
             return _of_code(code, f"the mail server refuses every recipient: {_refusals(error.recipients)}")
