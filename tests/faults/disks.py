@@ -11,19 +11,20 @@ import shutil
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache, partial
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
+from typing import Any, TypeVar
 from unittest.mock import patch
 
 from tests.faults import damages
 from tests.faults.trial import Outcome, Trial
 from tests.stories import killed, kit
-from tests.stories.world import World
+from tests.stories.world import START, World
 from watcher.demo.server import GitServer
 from watcher.errors import StoreError
 from watcher.store import Store
@@ -42,6 +43,7 @@ _SLACK = {"slack": {"channel": "#images", "token": "env:SLACK_BOT_TOKEN"}}
 _ROOMS = (0, 20, 41, 100, 500, 1100, 4096, 8192, 20_000, 60_000, 100_000, 140_000)
 """Bytes that a file may have on the full disk."""
 _AT_ONCE = {"patience": timedelta(milliseconds=20)}
+_Step = TypeVar("_Step")
 
 
 @dataclass
@@ -50,8 +52,11 @@ class Story:
 
     folder: Path
     server: GitServer
-    is_first: bool
+    is_first: bool = False
     """Whether the trouble meets the first look ever."""
+    now: datetime = START
+    history: Mapping[str, Any] = field(default_factory=lambda: kit.STORY)
+    """What its commits hold."""
     world: World = field(init=False)
     expected: tuple[Counter[tuple[str, ...]], Counter[str]] = field(init=False)
     kept: set[str] = field(init=False)
@@ -62,23 +67,28 @@ class Story:
 
     def __post_init__(self) -> None:
         """Play it up to its middle, and once without trouble."""
-        self.world = World(folder=self.folder, server=self.server, config=dict(_SLACK))
-        oids = self.world.engine.draw(_BEFORE, **kit.STORY)
+        self.world = World(folder=self.folder, server=self.server, config=dict(_SLACK), now=self.now)
+        oids = self.world.engine.draw(_BEFORE, **self.history)
         self.world.pin(cuda=oids["B"], rocm=oids["X"], cpu="v1.0")
         if not self.is_first:
             self.world.look()
         self.world.state.mkdir(exist_ok=True)
-        shutil.copytree(self.world.state, self.folder / "middle")
-        self.world.engine.draw(_AFTER, **kit.STORY)
+        shutil.copytree(self.world.state, self.middle)
+        self.world.engine.draw(_AFTER, **self.history)
         self.begin()
         self.world.look()
         self.expected = self.known()
         self.kept = self.held()
 
+    @property
+    def middle(self) -> Path:
+        """Return the state folder as it is in the middle."""
+        return self.folder / "middle"
+
     def begin(self) -> None:
         """Go back to the middle."""
         shutil.rmtree(self.world.state)
-        shutil.copytree(self.folder / "middle", self.world.state)
+        shutil.copytree(self.middle, self.world.state)
         self.world.now += timedelta(hours=1)
         self.world.prepare()
 
@@ -114,10 +124,11 @@ class Story:
 
 
 @contextmanager
-def _told(folder: Path, *, is_first: bool = False) -> Iterator[Story]:
+def told(folder: Path, **given: Any) -> Iterator[Story]:
+    """Play the story up to its middle, in an empty folder, with whatever of it is `given`."""
     with GitServer(folder / "served") as server:
         (folder / "world").mkdir()
-        yield Story(folder=folder / "world", server=server, is_first=is_first)
+        yield Story(folder=folder / "world", server=server, **given)
 
 
 @cache
@@ -135,20 +146,20 @@ def _run(work: Callable[..., None], *args: object) -> int | None:
     return process.exitcode
 
 
-def _some(steps: Iterable[int]) -> list[int]:
+def some(steps: Iterable[_Step], most: int = _SOME) -> list[_Step]:
     """Return all steps, or the same spread of them each time."""
     every = list(steps)
-    if os.environ.get(EVERY) == "all" or len(every) <= _SOME:
+    if os.environ.get(EVERY) == "all" or len(every) <= most:
         return every
-    return sorted(random.Random(8).sample(every, _SOME))  # noqa: S311 - no secret
+    return sorted(random.Random(8).sample(every, most))  # noqa: S311 - no secret
 
 
 # --- damage ----------------------------------------------------------------------------------------------------------
 
 
 def _database(kinds: Sequence[str], folder: Path) -> Outcome:
-    with _told(folder) as story:
-        for kind in (kinds[it] for it in _some(range(len(kinds)))):
+    with told(folder) as story:
+        for kind in (kinds[it] for it in some(range(len(kinds)))):
             story.begin()
             damages.DATABASE[kind](story.world.state / "watcher.db")
             with suppress_damage():
@@ -168,8 +179,8 @@ def suppress_damage() -> Iterator[None]:
 
 
 def _mirror(kinds: Sequence[str], folder: Path) -> Outcome:
-    with _told(folder) as story:
-        for kind in (kinds[it] for it in _some(range(len(kinds)))):
+    with told(folder) as story:
+        for kind in (kinds[it] for it in some(range(len(kinds)))):
             story.begin()
             damages.MIRROR[kind](story.world.mirror().directory)
             story.end()
@@ -181,7 +192,7 @@ def _mirror(kinds: Sequence[str], folder: Path) -> Outcome:
 
 def _locked(folder: Path) -> Outcome:
     """Another process writes for longer than anybody waits."""
-    with _told(folder) as story:
+    with told(folder) as story:
         for _ in range(2):
             story.begin()
             options = patch.dict(Store.open.__func__.__kwdefaults__, _AT_ONCE)  # type: ignore[attr-defined]
@@ -202,23 +213,23 @@ def _refused(story: Story, words: str) -> None:
 
 
 def _without_room(*, is_first: bool, folder: Path) -> Outcome:
-    with _told(folder, is_first=is_first) as story:
-        for room in _some(_ROOMS):
+    with told(folder, is_first=is_first) as story:
+        for room in some(_ROOMS):
             story.begin()
             said = folder / "said"
             code = _run(killed.check_with_little_room, *_at(story), room, said)
-            _check_line(code, said.read_text())
+            check_line(code, said.read_text())
             story.end()
         return story.outcome
 
 
 def _without_names(*, is_first: bool, folder: Path) -> Outcome:
-    with _told(folder, is_first=is_first) as story:
-        for first in _some(range(7)):
+    with told(folder, is_first=is_first) as story:
+        for first in some(range(7)):
             story.begin()
             said = folder / "said"
             code = _run(killed.check_without_names, *_at(story), story.world.state, first, said)
-            _check_line(code, said.read_text())
+            check_line(code, said.read_text())
             story.end()
         return story.outcome
 
@@ -227,7 +238,7 @@ def _at(story: Story) -> tuple[object, object]:
     return story.world.folder / "config.yaml", story.world.now
 
 
-def _check_line(code: int | None, said: str) -> None:
+def check_line(code: int | None, said: str) -> None:
     """See to it that the trouble, where there was any, was told in few clear lines and by the exit code."""
     if code not in {0, 1, 3} or "Traceback" in said or len(said.splitlines()) > 3:
         raise AssertionError(f"exit code {code}: {said}")
@@ -237,13 +248,13 @@ def _check_line(code: int | None, said: str) -> None:
 
 
 def _killed(*, is_first: bool, folder: Path) -> Outcome:
-    with _told(folder, is_first=is_first) as story:
+    with told(folder, is_first=is_first) as story:
         story.begin()
         steps = folder / "steps"
         if _run(killed.make_steps, *_at(story), story.world.state, -1, steps) != 0:
             raise AssertionError("the pass failed whose steps were to be written down")
         story.end()
-        for step in _some(range(len(steps.read_text().splitlines()))):
+        for step in some(range(len(steps.read_text().splitlines()))):
             story.begin()
             code = _run(killed.make_steps, *_at(story), story.world.state, step, steps)
             if code != -signal.SIGKILL:

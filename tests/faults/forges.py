@@ -3,8 +3,9 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
@@ -79,17 +80,24 @@ Meddling = Callable[[Hub], AbstractContextManager[None]]
 
 def failing(folder: Path, kind: str, troubles: Sequence[Meddling]) -> Outcome:
     """Let a forge fail in each of these ways while a fix lands that it alone knows."""
-    _, right, _ = _played(folder / "right", kind, ())
-    if not right.told:
-        raise AssertionError("nothing is told where nothing goes wrong: there is nothing to lose")
-    met, known, recovery = _played(folder / "wrong", kind, troubles)
+    right = _right(kind)
+    met, known, recovery = _played(folder, kind, troubles)
     if met != len(troubles):
         raise AssertionError(f"{len(troubles)} troubles, and {met} were told")
     return Outcome(injected=met, lost=known.lost(right), false_alarms=known.false_alarms(right), recovery=recovery)
 
 
+@cache
+def _right(kind: str) -> Known:
+    """Return what is known and told where nothing goes wrong."""
+    with TemporaryDirectory() as folder:
+        _, right, _ = _played(Path(folder), kind, ())
+    if not right.told:
+        raise AssertionError("nothing is told where nothing goes wrong: there is nothing to lose")
+    return right
+
+
 def _played(folder: Path, kind: str, troubles: Sequence[Meddling]) -> tuple[int, Known, float]:
-    folder.mkdir()
     repository = Repository(path="acme/engine", bare=folder / "served/acme/engine.git")
     with (
         hermetic(folder),

@@ -5,10 +5,11 @@ import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from select import select
 from typing import Any
 from unittest.mock import patch
 
@@ -30,8 +31,8 @@ _SIZE = 1 << 16
 class MailPost(Post):
     """A digest that is owed, and the server that it is to go to."""
 
-    def __init__(self, stage: Stage, peer: MailPeer) -> None:
-        self.peer, self.port = peer, peer.port
+    def __init__(self, stage: Stage, peer: MailPeer, *, is_final: bool) -> None:
+        self.peer, self.port, self._is_final = peer, peer.port, is_final
         super().__init__(stage)
 
     def document(self) -> Mapping[str, Any]:
@@ -55,14 +56,20 @@ class MailPost(Post):
         return came
 
     def is_said_of(self, message: str) -> bool:
-        """Answer whether it is told that somebody does not get it."""
-        return any(message.partition(" ")[0] in reason for reason in self.undelivered())
+        """Answer whether it is told that somebody, or everybody, does not get it, where no try can help."""
+        if not self._is_final:
+            return False
+        to = message.partition(" ")[0]
+        return any(to in reason or "not take this message" in reason for reason in self.undelivered())
 
 
-def pestered(folder: Path, troubles: Sequence[Pestering], *, is_once: bool = True) -> Outcome:
-    """Let a mail server have these troubles, one after the other."""
+def pestered(folder: Path, troubles: Sequence[Pestering], *, is_once: bool = True, is_final: bool = False) -> Outcome:
+    """Let a mail server have these troubles, one after the other; all of them are met."""
     with staged(folder) as stage, MailPeer() as peer:
-        return MailPost(stage, peer).missed(troubles, is_once=is_once)
+        outcome = MailPost(stage, peer, is_final=is_final).missed(troubles, is_once=is_once)
+    if outcome.injected != len(troubles):
+        raise AssertionError(f"{len(troubles)} troubles, and {outcome.injected} were met")
+    return outcome
 
 
 # --- troubles --------------------------------------------------------------------------------------------------------
@@ -103,31 +110,36 @@ def _meddled(listening: socket.socket, port: int, meddle: Callable[[socket.socke
             meddle(client, port)
 
 
-def _silent(client: socket.socket, _port: int) -> None:
-    """Say nothing, until the other side gives up."""
-    client.recv(_SIZE)
+def _said(client: socket.socket, _port: int, *, greeting: bytes) -> None:
+    """Greet so, and hang up."""
+    client.sendall(greeting)
 
 
-def _busy(client: socket.socket, _port: int) -> None:
-    client.sendall(b"421 too busy\r\n")
+def _dripping(client: socket.socket, _port: int) -> None:
+    """Greet for ever, a byte at a time, until the other side gives up: never silent, and never done."""
+    with suppress(OSError):
+        while not select([client], [], [], 0.05)[0]:
+            client.sendall(b"2")
 
 
-def _cut(client: socket.socket, port: int, *, after: bytes, passes: bool) -> None:
-    """Pass on what is said, up to a mark in what the client says, which still `passes` or not: then hang up."""
+def _struck(client: socket.socket, port: int, *, at: bytes, passes: bool = False, is_silent: bool = False) -> None:
+    """Pass on what is said, up to a mark in what the client says, which still `passes` or not.
+
+    Then hang up, or say nothing until the client does.
+    """
     with closing(socket.create_connection(("127.0.0.1", port))) as server:
-        said = b""
-        client.sendall(server.recv(_SIZE))
-        while True:
+        said, answer = b"", server.recv(_SIZE)
+        while at not in said:
+            client.sendall(answer)
             heard = client.recv(_SIZE)
             said += heard
-            is_over = after in said
-            if not heard or (is_over and not passes):
+            if not heard:
                 return
-            server.sendall(heard)
-            told = server.recv(_SIZE)
-            if is_over:
-                return
-            client.sendall(told)
+            if passes or at not in said:
+                server.sendall(heard)
+                answer = server.recv(_SIZE)
+        if is_silent:
+            client.recv(_SIZE)
 
 
 @contextmanager
@@ -147,29 +159,53 @@ def _expired(post: MailPost) -> Iterator[None]:
 
 
 _ANN, _BOB = _TO
-_AGAIN, _NEVER = "451 try again", "550 no such user"
-_TROUBLES: Mapping[str, tuple[Sequence[Pestering], bool]] = {
-    "connection refused": ([_refusing] * TRIES, True),
-    "hangs": ([partial(_through, meddle=_silent)] * 2, True),
-    "421 at once": ([partial(_through, meddle=_busy)] * TRIES, True),
-    "4xx at MAIL, at RCPT for both, at DATA": (
-        [partial(_answering, replies=it) for it in ({"MAIL": _AGAIN}, {_ANN: _AGAIN, _BOB: _AGAIN}, {"DATA": _AGAIN})],
-        True,
+_AGAIN, _NEVER, _TOO_LARGE = "451 try again", "550 no such user", "552 too large"
+_STEPS = (b"", b"ehlo", b"mail FROM", b"rcpt TO", b"data\r\n", b"Message-ID")
+"""Marks in what is said to a server, the last one within the message."""
+
+
+def _answers(*replies: Mapping[str, str]) -> Sequence[Pestering]:
+    return [partial(_answering, replies=it) for it in replies]
+
+
+def _at_each_step(*, is_silent: bool) -> Sequence[Pestering]:
+    return [partial(_through, meddle=partial(_struck, at=it, is_silent=is_silent)) for it in _STEPS]
+
+
+def _greeting(*greetings: bytes) -> Sequence[Pestering]:
+    return [partial(_through, meddle=partial(_said, greeting=it)) for it in greetings]
+
+
+_TROUBLES: Mapping[str, Sequence[Pestering]] = {
+    "connection refused": [_refusing] * TRIES,
+    "hangs at each step, and within the message": _at_each_step(is_silent=True),
+    "hangs up at each step, and within the message": _at_each_step(is_silent=False),
+    "drips, a byte at a time, for ever": [partial(_through, meddle=_dripping)],
+    "421 and 554 at once": _greeting(b"421 too busy\r\n", b"554 not you\r\n"),
+    "a web page in place of a greeting": _greeting(b"HTTP/1.1 400 Bad Request\r\n\r\n<!doctype html>", b"\0\xff\r\n"),
+    "4xx at MAIL, at RCPT for both, at DATA": _answers(
+        {"MAIL": _AGAIN}, {_ANN: _AGAIN, _BOB: _AGAIN}, {"DATA": _AGAIN}
     ),
-    "5xx for one of two, who is named": ([partial(_answering, replies={_ANN: _NEVER})], True),
-    "5xx for both, which is told": ([partial(_answering, replies={_ANN: _NEVER, _BOB: _NEVER})], True),
-    "hangs up within the message": (
-        [partial(_through, meddle=partial(_cut, after=b"Message-ID", passes=False))] * 2,
-        True,
+    "4xx for one of two, for a while": _answers({_ANN: _AGAIN}, {_BOB: _AGAIN}),
+    "5xx at MAIL, at RCPT for both, at DATA, which is told": _answers(
+        {"MAIL": _NEVER}, {_ANN: _NEVER, _BOB: _NEVER}, {"DATA": _NEVER}
     ),
-    "takes the message, the answer is lost (it comes twice)": (
-        [partial(_through, meddle=partial(_cut, after=b"\r\n.\r\n", passes=True))] * 2,
-        False,
-    ),
-    "STARTTLS with a certificate that is over": ([_expired] * 2, True),
+    "STARTTLS with a certificate that is over": [_expired] * 2,
 }
-"""What happens → every variation of it, and whether each message still comes but once."""
-TRIALS: Sequence[Trial] = tuple(
-    Trial(group=GROUP, name=name, run=partial(pestered, troubles=troubles, is_once=is_once))
-    for name, (troubles, is_once) in _TROUBLES.items()
+"""What happens → every variation of it: everything arrives afterwards."""
+_FINAL: Mapping[str, Sequence[Pestering]] = {
+    "4xx for one of two, for ever: the other gets it, and who does not is named": _answers(*[{_ANN: _AGAIN}] * 8),
+    "5xx for one of two: the other gets it, and who does not is named": _answers({_ANN: _NEVER}),
+    "552: the message can never be sent, which is told": _answers({"DATA": _TOO_LARGE}),
+}
+"""Likewise, of what no try can help."""
+_LOST_ANSWER: Pestering = partial(_through, meddle=partial(_struck, at=b"\r\n.\r\n", passes=True))
+TRIALS: Sequence[Trial] = (
+    *(Trial(group=GROUP, name=name, run=partial(pestered, troubles=it)) for name, it in _TROUBLES.items()),
+    *(Trial(group=GROUP, name=name, run=partial(pestered, troubles=it, is_final=True)) for name, it in _FINAL.items()),
+    Trial(
+        group=GROUP,
+        name="takes the message, the answer is lost (it comes twice)",
+        run=partial(pestered, troubles=[_LOST_ANSWER] * 2, is_once=False),
+    ),
 )

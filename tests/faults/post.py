@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 from unittest.mock import patch
 
-from tests.faults.stage import Stage, impatient
+from tests.faults.stage import Stage, happened, impatient
 from tests.faults.trial import Outcome
 from watcher.config import Settings
 from watcher.deliver import channels, deliver
@@ -30,8 +30,8 @@ class Post(ABC):
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self._owing = stage.world.folder / "owing"
-        stage.happen()
-        stage.look()
+        shutil.rmtree(stage.world.state)
+        shutil.copytree(happened(), stage.world.state)
         self.owe()
         shutil.copytree(stage.world.state, self._owing)
 

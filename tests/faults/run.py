@@ -41,7 +41,10 @@ def main() -> None:
 
 
 def _row(trial: Trial, rounds: int) -> Row:
-    """Run a trial so many times."""
+    """Run a trial so many times; where it cannot be run, its line says why."""
+    if reason := trial.lack():
+        sys.stderr.write(f"{trial.group}: {trial.name}: not run: {reason}\n")
+        return Row(group=trial.group, name=f"{trial.name} (not run here: {reason})", outcomes=())
     outcomes = []
     for _ in range(rounds):
         with TemporaryDirectory() as name:

@@ -270,11 +270,25 @@ def tried(folder: Path, troubles: Sequence[Trouble], context: SSLContext | None 
 
 def right() -> Known:
     """Return what is known and told where nothing goes wrong."""
-    return _template()[1]
+    return _template().right
+
+
+def happened() -> Path:
+    """Return the state folder as it is when a pass has seen everything that happens: to be copied."""
+    return _template().after
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Template:
+    """The story without any trouble."""
+
+    before: Path
+    after: Path
+    right: Known
 
 
 @cache
-def _template() -> tuple[Path, Known]:
+def _template() -> _Template:
     """Make the state after a first pass, once; and play the story from there without any trouble."""
     folder = Path(mkdtemp(prefix="faults-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -285,9 +299,11 @@ def _template() -> tuple[Path, Known]:
         world.look()
         shutil.copytree(world.state, stage.before)
         stage.happen()
-        for _ in range(3):
+        world.look()
+        shutil.copytree(world.state, folder / "after")
+        for _ in range(2):
             world.look()
-        return stage.before, stage.known()
+        return _Template(before=stage.before, after=folder / "after", right=stage.known())
 
 
 @contextmanager
@@ -298,7 +314,7 @@ def staged(folder: Path, context: SSLContext | None = None, *, is_hasty: bool = 
         stamina.set_testing(True, attempts=2) if is_hasty else nullcontext(),
         GitServer(folder / "served", context) as server,
     ):
-        stage = Stage(world=World(folder=folder, server=server, config=CONFIG), before=_template()[0])
+        stage = Stage(world=World(folder=folder, server=server, config=CONFIG), before=_template().before)
         stage.rewind()
         yield stage
 

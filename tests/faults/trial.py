@@ -29,3 +29,5 @@ class Trial:
     """What happens, in a few words."""
     run: Callable[[Path], Outcome]
     """Bring it about in an empty folder, as often as there are ways to, and count."""
+    lack: Callable[[], str] = str
+    """Say why that cannot be done here; empty where it can."""
