@@ -9,6 +9,7 @@ from markupsafe import Markup
 from watcher.model import Holding, Oid, Place
 from watcher.pages.argument import Rise
 from watcher.pages.layout import Frame, render
+from watcher.pages.matrix import matrix
 from watcher.plural import counted
 from watcher.report import alert, explain
 from watcher.report.digest import lasting
@@ -78,6 +79,7 @@ def dependency(
         relation=_RELATIONS.get(str(drift.get("relation")), "") if drift else "",
         sides=_sides(drift, watched),
         ladders=[_ladder(pin, watched) for pin in watched.pins if _ladder_of(pin, watched)],
+        matrix=matrix(watched, arguments),
         ledger=sorted(ledger.items(), key=lambda it: it[0]),
         lasting=lambda since: lasting(since, frame.now),
         safe=safe,
