@@ -8,7 +8,7 @@ help: ## list the targets
 demo: .venv/installed ## play the whole story on a made-up upstream, without internet
 	$(BIN)/watcher demo
 
-test: .venv/developing .venv/emulate/installed ## run all tests
+test: .venv/developing .venv/emulate/installed .venv/axe/installed ## run all tests
 	$(BIN)/pytest -n auto --dist loadgroup $(ARGS)
 
 test-distributed: .venv/developing ## run the stories with workers of dask.distributed, those that see the mirrors and those that do not
@@ -68,5 +68,12 @@ clean: ## remove what was made here, but not state/
 	@if ! command -v npm >/dev/null; then echo "npm is not on PATH: nothing is asked of emulate" >&2; \
 	elif cd .venv/emulate && npm ci --loglevel=error --ignore-scripts --no-audit --no-fund; then touch installed; \
 	else echo "npm could not install emulate: nothing is asked of it" >&2; fi
+
+# Rules of accessibility for tests/stories/test_browser.py, which needs chromium too. The same holds for them.
+.venv/axe/installed: .venv/created tests/pages/axe/package.json tests/pages/axe/package-lock.json
+	@mkdir -p .venv/axe && cp tests/pages/axe/package*.json .venv/axe
+	@if ! command -v npm >/dev/null; then echo "npm is not on PATH: no page is opened in a browser" >&2; \
+	elif cd .venv/axe && npm ci --loglevel=error --ignore-scripts --no-audit --no-fund; then touch installed; \
+	else echo "npm could not install axe-core: no page is opened in a browser" >&2; fi
 
 .PHONY: help demo test test-distributed lint bench bench-judgement reliability soak format dev clean
