@@ -7,14 +7,14 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 
 from watcher import remembered, standing
 from watcher.config import Settings
 from watcher.model import Event, Finding
-from watcher.pages import Page
+from watcher.pages import Page, badge, feed
 from watcher.pages.board import board, filters_of
 from watcher.pages.dependency import dependency
 from watcher.pages.finding import finding, steps
@@ -26,7 +26,10 @@ from watcher.store import Store
 BOARD = "index.html"
 STYLE = "style.css"
 CHECK = "api/v1/check.json"
-_DEPENDENCY, _FINDING, _HTML = "dependency/", "finding/", ".html"
+FEED = "feed.atom"
+_DEPENDENCY, _FINDING, _BADGE, _HTML = "dependency/", "finding/", "badge/", ".html"
+_LATELY = timedelta(days=90)
+"""How far back the feed goes."""
 _MOST = 64
 """So many pages are kept as they were made."""
 
@@ -67,7 +70,8 @@ class Site:
         """Yield every address, for a copy of the whole."""
         with Store.open(self._state) as store:
             told, events = standing.read(store, self._settings()), store.events()
-        yield from (BOARD, STYLE, CHECK)
+        yield from (BOARD, STYLE, CHECK, FEED)
+        yield from (f"{_BADGE}{it.slug}.svg" for it in told.dependencies)
         yield from (f"{_DEPENDENCY}{it.slug}{_HTML}" for it in told.dependencies)
         yield from (f"{_FINDING}{it}{_HTML}" for it in sorted({it.finding.handle for it in events}))
 
@@ -84,6 +88,11 @@ class Site:
         if address == CHECK:
             body = json.dumps(standing.document(told), indent=1)
             return Page(body=f"{body}\n".encode(), media_type="application/json")
+        if address == FEED:
+            body = feed.feed(store.events_since(now - _LATELY), told.at)
+            return Page(body=body.encode(errors="replace"), media_type=feed.MEDIA_TYPE)
+        if address.startswith(_BADGE) and (it := told.dependency(_named(address, _BADGE, ".svg"))):
+            return Page(body=badge.badge(it).encode(errors="replace"), media_type=badge.MEDIA_TYPE)
         if address.startswith(_DEPENDENCY) and (it := told.dependency(_named(address, _DEPENDENCY))):
             return _html(self._dependency(store, settings, it, self._frame("../", "", told, now)))
         if address.startswith(_FINDING) and (events := _events(store, _named(address, _FINDING))):
@@ -124,8 +133,9 @@ def _html(text: str) -> Page:
     return Page(body=text.encode(errors="replace"), media_type="text/html; charset=utf-8")
 
 
-def _named(address: str, folder: str) -> str:
-    return address.removeprefix(folder).removesuffix(_HTML)
+def _named(address: str, folder: str, ending: str = _HTML) -> str:
+    """Return what an address names in a folder; empty where it does not end as addresses there do."""
+    return address.removeprefix(folder).removesuffix(ending) if address.endswith(ending) else ""
 
 
 def _events(store: Store, handle: str) -> tuple[Event, ...]:

@@ -20,7 +20,7 @@ from watcher.pages.board import filters_of
 from watcher.report.json import document
 from watcher.serving import Served
 from watcher.showing import Door, shown
-from watcher.site import BOARD, CHECK, STYLE, Site
+from watcher.site import BOARD, CHECK, FEED, STYLE, Site
 
 HISTORY = r"""
           X---Y          (topic)
@@ -79,7 +79,15 @@ def body(site, address, **query):
 def test_every_page_is_there_and_leads_to_pages_that_are(site):
     """No link of ours is dead, nothing foreign is loaded, nothing stands inline, and no id twice."""
     addresses = set(site.addresses())
-    assert {BOARD, STYLE, CHECK, "dependency/engine.html", "dependency/nowhere.html"} <= addresses
+    assert {
+        BOARD,
+        STYLE,
+        CHECK,
+        FEED,
+        "badge/engine.svg",
+        "dependency/engine.html",
+        "dependency/nowhere.html",
+    } <= addresses
     for address in addresses:
         page = site.page(address, {})
         if page.media_type.startswith("text/html"):
@@ -87,7 +95,7 @@ def test_every_page_is_there_and_leads_to_pages_that_are(site):
             own = {urljoin(f"http://own/{address}", it) for it in seen.links if "://" not in it and "#" not in it}
             assert {it.removeprefix("http://own/").partition("?")[0] for it in own} <= addresses
             loaded = {urljoin(f"http://own/{address}", it) for it in seen.loaded}
-            assert {"data:,", f"http://own/{STYLE}"} == loaded
+            assert {"data:,", f"http://own/{STYLE}", f"http://own/{FEED}"} == loaded
             assert [] == seen.inline
             assert len(set(seen.ids)) == len(seen.ids)
 
