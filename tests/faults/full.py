@@ -23,19 +23,21 @@ from tests.stories import kit
 _WAYS = (("unshare", "-rm"), ("unshare", "-m"))
 """How a program gets mounts of its own: as a user, and as a root who may have no users below him."""
 _PREPARE = """
-used() { df -P"$1" "$place" | awk 'NR == 2 { print $3 }'; }
 place=$1 before=$2 room=$3 names=$4
-mount -t tmpfs -o size=64m,nr_inodes=65536 none "$place" &&
-cp -a "$before/." "$place" &&
-mount -o "remount,size=$(($(used k) + room))k,nr_inodes=$(($(used i) + names))" "$place" || exit 99
+filled() { cp -R --preserve=mode,timestamps "$1/." "$2" || exit 99; }
+disk() { mount -t tmpfs -o "size=$1k,nr_inodes=$2" none "$place" && filled "$before" "$place"; }
+used() { df -P"$1" "$place" | awk 'NR == 2 { print $3 }'; }
+disk 65536 65536 || exit 99
+room=$(($(used k) + room)) names=$(($(used i) + names))
+umount "$place" && disk "$room" "$names" || exit 99
 """
-"""Mount a small disk: all that is in a folder, and so much room and so many names beside it."""
+"""Mount a small disk with all that is in a folder, and so much room and so many names beside it."""
 _RUN = f"""{_PREPARE}
 after=$5
 shift 5
 "$@"
 code=$?
-cp -a "$place/." "$after" || exit 99
+filled "$place" "$after"
 exit $code
 """
 """Run a program there, and bring what it left to another disk."""
