@@ -25,6 +25,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web import WebClient
 
 from watcher import routing
+from watcher.channels.mail import Line, PrivateLine
 from watcher.channels.slack import API
 from watcher.config import Settings
 from watcher.config.secret import Secret
@@ -267,8 +268,8 @@ def _connected(address: str) -> smtplib.SMTP:
     parts = urlsplit(address)
     host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
     if parts.scheme == "smtps":
-        return smtplib.SMTP_SSL(host, port, timeout=_PATIENCE, context=ssl.create_default_context())
-    return smtplib.SMTP(host, port, timeout=_PATIENCE)
+        return PrivateLine(host, port, timeout=_PATIENCE, context=ssl.create_default_context())
+    return Line(host, port, timeout=_PATIENCE)
 
 
 def _revealed(place: Secret | None) -> str:

@@ -88,12 +88,12 @@ class Mail:
         message.add_alternative(letter.html, subtype="html", cte="quoted-printable")
         return message
 
-    def _connected(self) -> "_Line":
+    def _connected(self) -> "Line":
         place = urlsplit(self.server)
         host, port = place.hostname or "", place.port or _PORTS[place.scheme]
         if place.scheme == "smtps":
-            return _PrivateLine(host, port, timeout=_TIMEOUT, context=ssl.create_default_context())
-        return _Line(host, port, timeout=_TIMEOUT)
+            return PrivateLine(host, port, timeout=_TIMEOUT, context=ssl.create_default_context())
+        return Line(host, port, timeout=_TIMEOUT)
 
     def _enter(self, server: smtplib.SMTP, password: str | None) -> None:
         """Greet the server, encrypt, and log in where there is an account."""
@@ -118,7 +118,7 @@ class _PutOff(smtplib.SMTPRecipientsRefused):
     """Somebody will be taken later."""
 
 
-class _Line(smtplib.SMTP):
+class Line(smtplib.SMTP):
     """A connection on which each answer comes in time, or none: a server that drips is never silent for long."""
 
     is_patient = False
@@ -126,7 +126,7 @@ class _Line(smtplib.SMTP):
     _is_late = False
 
     def getreply(self) -> tuple[int, bytes]:
-        timer = Timer(_TIMEOUT, self._hang_up)
+        timer = Timer(self.timeout, self._hang_up)
         timer.daemon = True
         timer.start()
         try:
@@ -151,7 +151,7 @@ class _Line(smtplib.SMTP):
                 self.sock.shutdown(SHUT_RDWR)
 
 
-class _PrivateLine(_Line, smtplib.SMTP_SSL):
+class PrivateLine(Line, smtplib.SMTP_SSL):
     """The same over TLS from the first byte on."""
 
 
