@@ -126,6 +126,7 @@ class Line(smtplib.SMTP):
     _is_late = False
 
     def getreply(self) -> tuple[int, bytes]:
+        """Return one answer; raise SMTPServerDisconnected where it is not whole within the timeout."""
         timer = Timer(self.timeout, self._hang_up)
         timer.daemon = True
         timer.start()
@@ -139,6 +140,7 @@ class Line(smtplib.SMTP):
         return reply
 
     def rcpt(self, recip: str, options: Sequence[str] = ()) -> tuple[int, bytes]:
+        """Name an addressee; raise where that one is put off and everybody waits."""
         code, said = super().rcpt(recip, options)
         if self.is_patient and 400 <= code < 500:  # noqa: PLR2004 - 4xx is for now
             raise _PutOff({recip: (code, said)})
