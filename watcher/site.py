@@ -15,7 +15,7 @@ from watcher import remembered, standing
 from watcher.config import Settings
 from watcher.model import Event, Finding
 from watcher.pages import Page, badge, feed
-from watcher.pages.board import board, filters_of
+from watcher.pages.board import Filters, board, filters_of
 from watcher.pages.dependency import dependency
 from watcher.pages.finding import finding, steps
 from watcher.pages.layout import Frame, style
@@ -41,7 +41,7 @@ class _Kept:
     settings: Settings
     state: tuple[object, ...]
     standing: Standing
-    pages: dict[tuple[str, tuple[tuple[str, str], ...]], Page | None]
+    pages: dict[tuple[str, Filters], Page | None]
 
 
 class Site:
@@ -56,14 +56,14 @@ class Site:
         """Return what is at an address below the board, None where nothing is; raise StoreError."""
         if address == STYLE:
             return Page(body=style().encode(), media_type="text/css; charset=utf-8")
-        now, asked = self._now(), (address, tuple(sorted(query.items())))
+        now, asked = self._now(), (address or BOARD, filters_of(query) if address in {"", BOARD} else Filters())
         # One at a time: whoever comes while a page is made finds it made.
         with self._lock, Store.open(self._state) as store:
             kept = self._current(store, now)
             if asked not in kept.pages:
                 if len(kept.pages) >= _MOST:
                     kept.pages.clear()
-                kept.pages[asked] = self._made(store, kept, address, query, now)
+                kept.pages[asked] = self._made(store, kept, *asked, now)
             return kept.pages[asked]
 
     def addresses(self) -> Iterator[str]:
@@ -81,10 +81,10 @@ class Site:
             self._kept = _Kept(settings, state, standing.read(store, settings), {})
         return self._kept
 
-    def _made(self, store: Store, kept: _Kept, address: str, query: Mapping[str, str], now: datetime) -> Page | None:
+    def _made(self, store: Store, kept: _Kept, address: str, chosen: Filters, now: datetime) -> Page | None:
         told, settings = kept.standing, kept.settings
-        if address in {"", BOARD}:
-            return _html(board(told, filters_of(query), settings.pages, self._frame("", "board", told, now)))
+        if address == BOARD:
+            return _html(board(told, chosen, settings.pages, self._frame("", "board", told, now)))
         if address == CHECK:
             body = json.dumps(standing.document(told), indent=1)
             return Page(body=f"{body}\n".encode(), media_type="application/json")
