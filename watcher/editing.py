@@ -29,6 +29,10 @@ _Atom = tuple[str, int, str | None, str | None, str | None]
 """File, line, upstream, ref as written, ref as git gets it: what discovery says of one place."""
 
 
+_BY_BRANCH = re.compile(r"\bclone\b[^\n]{0,400}(?:\n[^\n]{0,400}){0,4}?(?:\s-b|--branch)[ =]")
+"""A clone of a branch by its name, on one line or the next few."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
     """One manifest with a bump in it."""
@@ -174,7 +178,7 @@ def cloning(checkout: Checkout) -> Sequence[str]:
 
 
 def _clones(text: str) -> bool:
-    return "clone" in text and re.search(r"\bclone\b[^\n]*(?:\n[^\n]*){0,4}?(?:\s-b|--branch)[ =]", text) is not None
+    return "clone" in text and _BY_BRANCH.search(text) is not None
 
 
 def _known(found: Iterable[Pin], wanted: Sequence[Pin]) -> list[Pin]:

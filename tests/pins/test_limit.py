@@ -1,10 +1,13 @@
 """No file holds up a scan, whatever its reader does."""
 
 import itertools
+import json
 import os
 import re
 import select
 import signal
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -18,7 +21,17 @@ from watcher.pins import Broken, Checkout, discover
 from watcher.pins.limit import within
 
 SHORT = 0.1
+TOO_LONG = "took longer than a second to read, or ended its reader, and was given up: its pins are not watched"
 TOO_MUCH = "is nested too deeply, or takes more than 1 GiB of memory, and was given up: its pins are not watched"
+
+SPARE = """
+import json, sys
+from watcher import pins
+pins.limit._MEMORY, pins._LONGEST = 40 << 20, 10.0
+found = pins.discover(pins.Checkout(texts=json.load(sys.stdin)))
+told = {"reasons": [it.reason for it in found.warnings], "files": [it.file for it in found.pins]}
+print(json.dumps(told))
+"""
 
 
 def for_ever():
@@ -116,6 +129,16 @@ def test_errors_of_the_work_come_through():
         list(within(10.0, lambda number: 1 / number, [1, 0]))
 
 
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux limits it")
+def test_memory_that_ends_is_no_error():
+    """Nobody is left to tell of it: the pieces before and behind are done."""
+
+    def hungry(piece):
+        return bytearray(4 << 30) if piece else piece
+
+    assert [(0, 0), (1, None), (0, 0), (1, None)] == list(within(10.0, hungry, [0, 1, 0, 1]))
+
+
 def test_whoever_stops_early_leaves_nothing_behind(monkeypatch):
     """The child is ended with the one who asked."""
     fork, children = os.fork, []
@@ -145,6 +168,27 @@ def test_a_file_that_takes_too_much_memory_is_one_warning_and_the_others_are_rea
     assert ["requirements.txt"] == [pin.file for pin in found.pins]
 
 
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux limits it")
+@pytest.mark.parametrize(
+    ("path", "text", "reason"),
+    [
+        ("package.json", '{"dependencies": {"git": "://"}, "x": [' + "{}," * 1_300_000 + "{}]}", TOO_MUCH),
+        ("west.yml", "git: [" + "a," * 200_000 + "]", TOO_MUCH),
+        ("Cargo.toml", "git = [" + "1," * 1_900_000 + "]", TOO_MUCH),
+        ("build.sh", "git clone x\n" + "a;" * 1_900_000, TOO_LONG),  # the grammar, in C, ends the process
+    ],
+    ids=["json", "yaml", "toml", "shell"],
+)
+def test_readers_survive_the_end_of_memory(path, text, reason):
+    """What each does with a real file where there is far less memory: in a process that has none to spare yet."""
+    texts = {path: text, "requirements.txt": f"a @ git+https://github.com/x/a@{SHA}\n"}
+    ran = subprocess.run(
+        [sys.executable, "-c", SPARE], input=json.dumps(texts).encode(), capture_output=True, check=True
+    )
+    assert {"reasons": [reason], "files": ["requirements.txt"]} == json.loads(ran.stdout)
+    assert b"Traceback" not in ran.stderr
+
+
 @pytest.mark.usefixtures("_looping")
 def test_a_file_that_takes_too_long_is_one_warning_and_the_others_are_read():
     """What a reader found before it was cut is left out: all of a file or nothing."""
@@ -152,9 +196,7 @@ def test_a_file_that_takes_too_long_is_one_warning_and_the_others_are_read():
     found = discover(Checkout(texts={"a.slow": line, "b.slow": line, "requirements.txt": line}))
     assert ["requirements.txt:1"] == [pin.place for pin in found.pins]
     assert ["a.slow", "b.slow"] == sorted(warning.file for warning in found.warnings)
-    assert {"took longer than a second to read and was given up: its pins are not watched"} == {
-        warning.reason for warning in found.warnings
-    }
+    assert {TOO_LONG} == {warning.reason for warning in found.warnings}
 
 
 @pytest.mark.usefixtures("_looping")

@@ -14,7 +14,7 @@ from watcher.model import Advertisement, Oid
 
 _RELEASE = re.compile(
     r"(v?\d+[._]\d+([._]\d+)*([._-]?x)?(LTS)?|v?\d+\.x|release[-/_].+|release|rel[-/_]?\d.*|stable([-/_].+)?"
-    r"|branch-?\d.*|maint(-.*)?|patch/\d.*|fixes-\d.*|[\d.]+-stable|.*-series|libbpf-\d.*|tokio-\d+.*|nvme-cli-\d.x"
+    r"|branch-?\d.*|maint(-.*)?|patch/\d.*|fixes-\d.*|[\d.]+-stable|.*-series|libbpf-\d.*|tokio-\d.*|nvme-cli-\d.x"
     r"|core_r\d[\d.]*|lts-\d.*|v\d[\d.x]*(-releases)?|release_v.*|quinn-.*x)"
 )
 """Full names of branches that look like release branches."""

@@ -122,7 +122,9 @@ _PATTERNS = (re.compile(r"\.sh\b"), re.compile(r"/[\w.-]+#"), re.compile(r"[0-9a
 """What a file lacks that neither pins anything nor hands a ref to a script; plain words cost the least to look for."""
 _LONGEST = 1.0
 """Seconds of processor time that one file may take, with all formats that claim it; slow real ones take a third."""
-_GIVEN_UP = "took longer than a second to read and was given up: its pins are not watched"
+_LONGEST_PATH, _LONGEST_NAME = 4096, 255
+"""Characters that Linux takes; git's trees may hold more, which nobody can check out."""
+_GIVEN_UP = "took longer than a second to read, or ended its reader, and was given up: its pins are not watched"
 _TOO_MUCH = "is nested too deeply, or takes more than 1 GiB of memory, and was given up: its pins are not watched"
 
 
@@ -137,7 +139,12 @@ class Discovery:
 
 def is_claimed(path: str) -> bool:
     """Answer whether some format reads files of this path."""
-    return any(fmt.claims(path) for fmt in FORMATS.values())
+    return any(True for _ in _claiming(path))
+
+
+def _claiming(path: str) -> Iterator[Format]:
+    if len(path) <= _LONGEST_PATH and len(path.rpartition("/")[2]) <= _LONGEST_NAME:
+        yield from (fmt for fmt in FORMATS.values() if fmt.claims(path))
 
 
 def discover(
@@ -166,7 +173,7 @@ def _read(checkout: Checkout, is_wanted: Callable[[str], bool]) -> Iterator[Sigh
     readers = {
         path: formats
         for path, text in sorted(checkout.texts.items())
-        if is_wanted(path) and _may_tell(text) and (formats := [fmt for fmt in FORMATS.values() if fmt.claims(path)])
+        if is_wanted(path) and _may_tell(text) and (formats := list(_claiming(path)))
     }
     for path, found in within(_LONGEST, lambda path: _parsed(path, readers[path], checkout), tuple(readers)):
         yield from found if found is not None else [_broken(path, _GIVEN_UP)]
@@ -176,7 +183,8 @@ def _parsed(path: str, formats: Iterable[Format], checkout: Checkout) -> list[Si
     try:
         return [found for fmt in formats for found in fmt.parse(path, checkout.texts[path], checkout)]
     except (RecursionError, MemoryError):
-        return [_broken(path, _TOO_MUCH)]
+        pass  # the error holds all that the reader made until this block is left
+    return [_broken(path, _TOO_MUCH)]
 
 
 def _broken(path: str, reason: str) -> Broken:

@@ -33,7 +33,7 @@ _ARCHIVE = re.compile(r"/archive/|/tarball/|/zipball/|codeload|/releases/downloa
 _CHECKED = re.compile(r"\b(?:sha\d+sum|shasum|md5sum|b2sum)\b")
 _ASSIGNED = re.compile(
     r"^\s*(?:(?:export|ARG|ENV|let|local|readonly|final|const|set)\b[\s(]*)?[\"']?(?P<name>[A-Za-z_][\w.-]*?)[\"']?"
-    r"\s*(?:[:?]?=|:|\s)\s*[\"']?$"
+    r"(?:\s*(?:[:?]?=|:)\s*|\s+)[\"']?$"
 )
 _REF_WORD = re.compile(
     r"[_.-]?(?:git_?)?(?:commit|revision|rev|ref|tag|version|sha|hash|branch|id|oid)$", re.IGNORECASE
@@ -60,7 +60,7 @@ def dependents(lines: Lines, path: str, spot: Spot) -> list[tuple[int, str]]:
     if not path.endswith((".nix", ".bzl", ".bazel")) and not path.endswith("WORKSPACE"):
         return []
     version = lines.text[spot.start : spot.end].lstrip("v")
-    folder = rf"\b(?P<key>strip_prefix|strip_path|stripPrefix)\b\W{{1,5}}[\w./-]*{re.escape(version)}(?!\w)"
+    folder = rf"\b(?P<key>strip_prefix|strip_path|stripPrefix)\b\W{{1,5}}[\w./-]{{0,200}}{re.escape(version)}(?!\w)"
     patterns = (_DEPENDENT,) if is_commit(version) else (_DEPENDENT, re.compile(folder))
     spans = [(group.start, group.end) for group in around(brackets(lines.text), spot.start)[:2]]
     found = [

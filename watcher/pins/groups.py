@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from watcher.pins.spots import Lines
 
-_TOKEN = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|(?:^|(?<=\s))(?:#|//)[^\n]*|[(){}\[\]]")
+_TOKEN = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|(?:^|(?<=\s))(?:#|//)[^\n]*|[(){}\[\]]|\\[\"']")
 _OPEN = {")": "(", "}": "{", "]": "["}
 _HEAD = re.compile(r"(?P<indent>\s*)(?P<item>(?:-\s+)*)(?=\S)")
 

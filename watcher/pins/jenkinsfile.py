@@ -21,7 +21,7 @@ _STRING = (
 )
 _STEP = re.compile(
     r"(?P<comment>/\*.*?\*/|(?<![:\w])//[^\n]*)"
-    rf"|\b(?P<shell>sh|bat|pwsh|powershell)\b\s*\(?\s*(?:(?:label|returnStdout|returnStatus|encoding)\s*:\s*[^,()\n]*,\s*)*(?:script\s*:\s*)?{_STRING.format('s')}"
+    rf"|\b(?P<shell>sh|bat|pwsh|powershell)\b\s*\(?\s*(?:(?:label|returnStdout|returnStatus|encoding)\s*:\s*(?:[^,()\s][^,()\n]*)?,\s*)*(?:script\s*:\s*)?{_STRING.format('s')}"
     rf"|\b(?P<git>git)\b\s*\(?\s*(?P<arguments>(?:\w+\s*:\s*(?:'[^'\n]*'|\"[^\"\n]*\"|\w+)\s*,?\s*)+)"
     r"|\bGitSCM\b(?P<scm>.{0,1500}?\burl\s*:\s*(?:'[^'\n]*'|\"[^\"\n]*\"))"
     rf"|(?:\bdef\s+|\bstring\s+name\s*:\s*)?\b(?P<name>[A-Za-z_]\w*)\s*=\s*(?!=){_STRING.format('v')}",

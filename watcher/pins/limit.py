@@ -11,6 +11,7 @@ import os
 import pickle
 import resource
 import signal
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -30,8 +31,8 @@ def within(
 ) -> Iterator[tuple[_Piece, _Result | None]]:
     """Yield each piece with the work's result, None where that took more seconds of processor time or the child died.
 
-    Work that asks for more than a GiB is told so by a MemoryError, where the system has such a limit. A result must be
-    such as can be pickled; so must an error of the work, which is raised here.
+    Work that asks for more than a GiB is told so by a MemoryError, where the system has such a limit; one that it does
+    not catch ends the child. A result must be such as can be pickled; so must other errors, which are raised here.
     """
     at = 0
     while at < len(pieces):
@@ -72,12 +73,15 @@ def _do(seconds: float, work: Callable[[_Piece], _Result], pieces: Sequence[_Pie
     status = 1
     try:
         _limit_memory()
+        sys.unraisablehook = _tell_nobody
         gc.freeze()  # what the parent has is neither looked through again nor copied
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
         for piece in pieces:
             signal.setitimer(signal.ITIMER_PROF, seconds)
             try:
                 result: _Result | Exception = work(piece)
+            except MemoryError:
+                return  # there may be too little left to say so: a new child goes on behind it
             except Exception as error:  # noqa: BLE001 - the parent raises it
                 result = error
             pickle.dump(result, out)
@@ -85,6 +89,10 @@ def _do(seconds: float, work: Callable[[_Piece], _Result], pieces: Sequence[_Pie
         status = 0
     finally:
         os._exit(status)
+
+
+def _tell_nobody(_: object) -> None:
+    """Leave what generators print that run out of memory while they are closed; the result says it."""
 
 
 def _limit_memory() -> None:

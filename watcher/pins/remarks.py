@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from watcher.refkind import is_commit, is_version_like
 
-_COMMENT = re.compile(r"(?P<gap>[ \t]+)(?P<mark>#+|//+|<!--|/\*)[ \t]*")
+_COMMENT = re.compile(r"(?P<gap>(?<![ \t])[ \t]+)(?P<mark>#+|//+|<!--|/\*)[ \t]*")
 _LEAD = re.compile(
     r"(?:renovate:[ \t]*)?(?:(?P<sure>(?:pin|frozen|tag|version|ref|branch)[ \t]*(?:[=:][ \t]*@?|@)|@)"
     r"|(?P<tool>ratchet:[^\s@]+@)|(?:pin|version)[ \t]+)?"
