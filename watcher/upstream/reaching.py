@@ -25,8 +25,8 @@ def private(host: str, place: str) -> str:
     """Return why a host at a private internet address is not asked."""
     at = "" if host == place else f" at {place}"
     return (
-        f"{host} is{at} inside a private network, and the configuration names nothing there: if it may be asked, list "
-        "the upstream under `upstreams`, or where it redirects to under `rewrites`"
+        f"{host} is{at} inside a private network, where neither a manifest nor a redirect may lead: if it may be "
+        "asked, list the upstream under `upstreams`, or where it redirects to under `rewrites`"
     )
 
 
