@@ -21,6 +21,7 @@ import uvicorn
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 from starlette.applications import Starlette
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -188,12 +189,13 @@ def _pages(
         encoder, media_type = _encoder(request.headers.get("accept", ""))
         return Response(encoder(Scrape(pulse=pulse, state=state, now=now())), media_type=media_type)
 
+    register_url_convertor("anything", _Anything())
     pages = Starlette(
         routes=[
             Route("/healthz", healthz),
             Route("/readyz", readyz),
             Route("/metrics", metrics),
-            *([Route("/{address:path}", others)] if others else []),
+            *([Route("/{address:anything}", others)] if others else []),
         ],
         middleware=[Middleware(_Unkept)],
         exception_handlers={Exception: _failed},
@@ -201,6 +203,12 @@ def _pages(
     # A redirect would be made of the Host that the request names.
     pages.router.redirect_slashes = False
     return pages
+
+
+class _Anything(PathConvertor):
+    """What an address can be; the `path` of the library ends where a line does."""
+
+    regex = r"[\s\S]*"
 
 
 class _Unkept:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
+from http import HTTPStatus
 from ipaddress import ip_address
 
 from starlette.requests import Request
@@ -72,9 +73,9 @@ def shown(site: Site, door: Door) -> Callable[[Request], Response]:
             return PlainTextResponse("there is no such page\n", status_code=404)
         tag = f'"{sha256(page.body).hexdigest()[:32]}"'
         headers = {**_HEADERS, "etag": tag}
-        if is_known(request.headers.get("if-none-match", ""), tag):
+        if page.status == HTTPStatus.OK and is_known(request.headers.get("if-none-match", ""), tag):
             return Response(status_code=304, headers=headers)
-        return Response(page.body, media_type=page.media_type, headers=headers)
+        return Response(page.body, status_code=page.status, media_type=page.media_type, headers=headers)
 
     return answer
 

@@ -3,7 +3,6 @@
 Nobody is asked for a page, and no program is started: everything was written down by the last looks.
 """
 
-import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from watcher import remembered, standing
 from watcher.config import Settings
 from watcher.model import Event, Finding
 from watcher.pages import Page, badge, feed
+from watcher.pages.api import API, addresses, answer
 from watcher.pages.board import Filters, board, filters_of
 from watcher.pages.dependency import dependency
 from watcher.pages.finding import finding, steps
@@ -25,7 +25,7 @@ from watcher.store import Store
 
 BOARD = "index.html"
 STYLE = "style.css"
-CHECK = "api/v1/check.json"
+CHECK = f"{API}check.json"
 FEED = "feed.atom"
 _DEPENDENCY, _FINDING, _BADGE, _HTML = "dependency/", "finding/", "badge/", ".html"
 _LATELY = timedelta(days=90)
@@ -60,6 +60,8 @@ class Site:
         # One at a time: whoever comes while a page is made finds it made.
         with self._lock, Store.open(self._state) as store:
             kept = self._current(store, now)
+            if query and address.startswith(API):  # anybody can ask for one that nobody asks for again
+                return answer(address.removeprefix(API), query, kept.standing, store)
             if asked not in kept.pages:
                 if len(kept.pages) >= _MOST:
                     kept.pages.clear()
@@ -70,10 +72,11 @@ class Site:
         """Yield every address, for a copy of the whole."""
         with Store.open(self._state) as store:
             told, events = standing.read(store, self._settings()), store.events()
-        yield from (BOARD, STYLE, CHECK, FEED)
+        handles = sorted({it.finding.handle for it in events})
+        yield from (BOARD, STYLE, FEED, *addresses(told, handles))
         yield from (f"{_BADGE}{it.slug}.svg" for it in told.dependencies)
         yield from (f"{_DEPENDENCY}{it.slug}{_HTML}" for it in told.dependencies)
-        yield from (f"{_FINDING}{it}{_HTML}" for it in sorted({it.finding.handle for it in events}))
+        yield from (f"{_FINDING}{it}{_HTML}" for it in handles)
 
     def _current(self, store: Store, now: datetime) -> _Kept:
         settings, state = self._settings(), (*store.last_changes(), now.replace(second=0, microsecond=0))
@@ -85,9 +88,8 @@ class Site:
         told, settings = kept.standing, kept.settings
         if address == BOARD:
             return _html(board(told, chosen, settings.pages, self._frame("", "board", told, now)))
-        if address == CHECK:
-            body = json.dumps(standing.document(told), indent=1)
-            return Page(body=f"{body}\n".encode(), media_type="application/json")
+        if address.startswith(API):
+            return answer(address.removeprefix(API), {}, told, store)
         if address == FEED:
             body = feed.feed(store.events_since(now - _LATELY), told.at)
             return Page(body=body.encode(errors="replace"), media_type=feed.MEDIA_TYPE)

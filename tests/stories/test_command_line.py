@@ -12,9 +12,10 @@ import pytest
 from tests.stories import kit
 from tests.stories.world import finding, manifest, name_of
 from watcher.demo.server import Redirect, Status
+from watcher.pages.openapi import check_schema
 
 PROGRAM = Path(sys.executable).with_name("watcher")
-SCHEMA = json.loads(Path(__file__).with_name("schema.json").read_text())
+SCHEMA = check_schema()
 PICTURE = "A---B---F---C   (main)"
 
 

@@ -9,3 +9,5 @@ class Page:
 
     body: bytes
     media_type: str
+    status: int = 200
+    """Of HTTP: another where what was asked for is wrong, or not there."""
