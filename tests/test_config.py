@@ -572,6 +572,24 @@ def test_an_empty_file_shows_the_smallest_one(mistakes, text):
             "email: {smtp: 'smtp://h:25', from: nobody, to: d@e.f}",
             ("3: expected a mail address such as team@example.org for email.from, found 'nobody'"),
         ),
+        (
+            "http: {trusted_header: 'X-User: dana'}",
+            ("3: expected the name of a header such as X-Forwarded-User for http.trusted_header, found 'X-User: dana'"),
+        ),
+        (
+            "http: {proxies: 10.1.2.3/16}",
+            (
+                "3: expected an internet address, or a network such as 10.1.0.0/16 for http.proxies[0], found"
+                " '10.1.2.3/16'; no digit may be set behind the prefix"
+            ),
+        ),
+        (
+            "http: {hosts: 'https://watcher.example.org'}",
+            (
+                "3: expected a host such as github.com or git.acme.com:8443 for http.hosts[0], found"
+                " 'https://watcher.example.org'; write it in lower case, without a scheme or a path"
+            ),
+        ),
     ],
 )
 def test_a_mistake_is_one_line(mistakes, text, message):

@@ -105,7 +105,13 @@ class Service:
     def _pages(self) -> Callable[[Request], Response]:
         """Return what shows the pages, in the configuration as it is at that moment."""
         http = self._settings.http
-        door = Door(host=http.listen.host, token=revealed(http.token) if http.token else None)
+        door = Door(
+            host=http.listen.host,
+            token=revealed(http.token) if http.token else None,
+            header=http.trusted_header,
+            proxies=http.proxies,
+            hosts=http.hosts or (),
+        )
         return shown(Site(self._settings.state, lambda: self._settings, _now), door)
 
     def _verify(self) -> None:

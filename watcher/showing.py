@@ -2,18 +2,20 @@
 
 import base64
 import binascii
+import gzip
 import hmac
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from http import HTTPStatus
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from watcher.errors import ConfigError, StoreError
+from watcher.pages import Page
 from watcher.report.text import safe
 from watcher.site import Site
 
@@ -23,12 +25,18 @@ _POLICY = (
 )
 _HEADERS = {
     "cache-control": "no-cache",
-    "content-security-policy": _POLICY,
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
 }
-_CLOSED = "the pages are shown on loopback alone, or to whoever has the token: name one by `http: {token: env:NAME}`\n"
+_CLOSED = (
+    "the pages are shown on loopback alone, or to whoever has the token: name one by `http: {token: env:NAME}`, or by "
+    "`http: {trusted_header: X-Forwarded-User}` what a reverse proxy says\n"
+)
+_MISNAMED = "the pages are not known by that name: list it by `http: {hosts: …}`\n"
+_UNTOLD = "the reverse proxy does not say who asks\n"
 _TAG = re.compile(r'(?:W/)?("[^"]*")')
+_PACKED_FROM = 1024
+"""Bytes; smaller bodies are sent as they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,16 +47,24 @@ class Door:
     """Where the service listens."""
     token: Callable[[], str] | None
     """Looks up what has to be shown; None where whoever is on this machine may see them."""
+    header: str | None = None
+    """What a reverse proxy sets once it let somebody in."""
+    proxies: tuple[str, ...] = ()
+    """From which networks that is believed."""
+    hosts: tuple[str, ...] = ()
+    """Under which other names the pages are asked for."""
 
     def refusal(self, request: Request) -> Response | None:
         """Return why a request is refused, None where it is not.
 
-        Without a token it must come over loopback, and be meant for it: a page of a stranger's, whose name suddenly
-        stands for this machine, names its own host.
+        Without a token it must come over loopback, or from a reverse proxy that knows who asks. It must name us: a
+        page of a stranger's, whose name suddenly stands for this machine, names its own host, and sets any header.
         """
+        said = self._refused_without_token(request)
+        if said is None:
+            return None
         if self.token is None:
-            is_open = _is_loopback(self.host) and _is_loopback(request.url.hostname or "")
-            return None if is_open else PlainTextResponse(_CLOSED, status_code=403)
+            return PlainTextResponse(said, status_code=403)
         try:
             wanted = self.token()
         except ConfigError as error:
@@ -57,6 +73,24 @@ class Door:
             return None
         asking = {"www-authenticate": 'Basic realm="watcher", charset="UTF-8"'}
         return PlainTextResponse("the token is wanted, as a bearer token or a password\n", 401, asking)
+
+    def _refused_without_token(self, request: Request) -> str | None:
+        """Return what to say to a request that shows no token."""
+        if self.header is None and (self.token or not _is_loopback(self.host)):
+            return _CLOSED
+        if not self._is_named(request.headers.get("host", "")):
+            return _MISNAMED
+        if self.header is None:
+            return None
+        peer = _address(request.client.host if request.client else "")
+        is_proxy = peer is not None and any(peer in ip_network(it) for it in self.proxies)
+        return None if is_proxy and request.headers.get(self.header, "").strip() else _UNTOLD
+
+    def _is_named(self, said: str) -> bool:
+        """Answer whether a Host names us, with whatever port; an internet address is nobody else's name."""
+        name = re.sub(r":\d*$", "", said).lower()
+        known = {"localhost", self.host.lower(), *(re.sub(r":\d+$", "", it) for it in self.hosts)}
+        return name in known or _address(name.removeprefix("[").removesuffix("]")) is not None
 
 
 def shown(site: Site, door: Door) -> Callable[[Request], Response]:
@@ -71,13 +105,33 @@ def shown(site: Site, door: Door) -> Callable[[Request], Response]:
             return PlainTextResponse(f"{safe(str(error))}\n", status_code=503)
         if page is None:
             return PlainTextResponse("there is no such page\n", status_code=404)
-        tag = f'"{sha256(page.body).hexdigest()[:32]}"'
-        headers = {**_HEADERS, "etag": tag}
-        if page.status == HTTPStatus.OK and is_known(request.headers.get("if-none-match", ""), tag):
-            return Response(status_code=304, headers=headers)
-        return Response(page.body, status_code=page.status, media_type=page.media_type, headers=headers)
+        return _sent(page, request)
 
     return answer
+
+
+def _sent(page: Page, request: Request) -> Response:
+    """Return a page as it goes over the line; packed it is another thing, with another tag."""
+    is_packed = len(page.body) >= _PACKED_FROM and takes_gzip(request.headers.get("accept-encoding", ""))
+    tag = f'"{sha256(page.body).hexdigest()[:32]}{"-gzip" if is_packed else ""}"'
+    policy = _POLICY if page.media_type.startswith("text/html") else "default-src 'none'"
+    headers = {**_HEADERS, "content-security-policy": policy, "etag": tag, "vary": "accept-encoding, authorization"}
+    if page.status == HTTPStatus.OK and is_known(request.headers.get("if-none-match", ""), tag):
+        return Response(status_code=304, headers=headers)
+    if not is_packed:
+        return Response(page.body, status_code=page.status, media_type=page.media_type, headers=headers)
+    # The quickest of nine levels: it is done for each request, and whoever asks waits for it.
+    packed, headers = gzip.compress(page.body, compresslevel=1, mtime=0), headers | {"content-encoding": "gzip"}
+    return Response(packed, status_code=page.status, media_type=page.media_type, headers=headers)
+
+
+def takes_gzip(said: str) -> bool:
+    """Answer whether an Accept-Encoding names gzip, and not to say no (RFC 9110 §12.5.3)."""
+    for choice in said.lower().split(","):
+        name, _, weight = choice.partition(";")
+        if name.strip() == "gzip":
+            return re.fullmatch(r"\s*q=0(\.0*)?\s*", weight) is None
+    return False
 
 
 def is_known(said: str, tag: str) -> bool:
@@ -86,10 +140,17 @@ def is_known(said: str, tag: str) -> bool:
 
 
 def _is_loopback(host: str) -> bool:
+    it = _address(host)
+    return host == "localhost" or (it is not None and it.is_loopback)
+
+
+def _address(said: str) -> IPv4Address | IPv6Address | None:
+    """Return an internet address, None for what is none; one of the old kind written as a new one is of the old."""
     try:
-        return host == "localhost" or ip_address(host.strip("[]")).is_loopback
+        it = ip_address(said)
     except ValueError:
-        return False
+        return None
+    return (it.ipv4_mapped or it) if isinstance(it, IPv6Address) else it
 
 
 def _shown(request: Request) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import time, timedelta
 from enum import StrEnum
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo, available_timezones
@@ -37,6 +37,7 @@ _LISTEN = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[A-Za-z0-9_.-]+))
 _LAST_PORT = 65535
 _SCHEDULER = re.compile(r"(?:tcp|tls)://(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):(?P<port>[0-9]{1,5})")
 _PATH = re.compile(r"[/.~]")
+_HEADER = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 _HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 _CREDENTIALS = re.compile(r"^(?!ssh:)\w+://.*@|:[^/@][^@]*@", re.IGNORECASE)
 
@@ -237,6 +238,20 @@ def _api(value: str) -> str:
     return value.rstrip("/")
 
 
+def _header(value: str) -> str:
+    if not _HEADER.fullmatch(value):
+        raise wrong("the name of a header such as X-Forwarded-User")
+    return value
+
+
+def _network(value: str) -> str:
+    try:
+        return str(ip_network(value))
+    except ValueError as error:
+        hint = "no digit may be set behind the prefix" if "host bits" in str(error) else ""
+        raise wrong("an internet address, or a network such as 10.1.0.0/16", hint=hint) from None
+
+
 def _scheduler(value: str) -> str:
     match = _SCHEDULER.fullmatch(value)
     if not match or int(match["port"]) > _LAST_PORT:
@@ -326,6 +341,15 @@ Refs = Annotated[tuple[Ref, ...], Field(min_length=1), BeforeValidator(as_list, 
 Host = Annotated[str, AfterValidator(_host)]
 """A host, with its port where that is not the usual one."""
 Api = Annotated[str, AfterValidator(_api)]
+Header = Annotated[str, AfterValidator(_header)]
+Networks = Annotated[
+    tuple[Annotated[str, AfterValidator(_network)], ...],
+    BeforeValidator(as_list, json_schema_input_type=str | list[str]),
+]
+HostNames = Annotated[
+    tuple[Annotated[str, AfterValidator(_host)], ...],
+    BeforeValidator(as_list, json_schema_input_type=str | list[str]),
+]
 Scheduler = Annotated[str, AfterValidator(_scheduler)]
 MailServer = Annotated[str, AfterValidator(_mail_server)]
 MailAddress = Annotated[str, AfterValidator(_mail_address)]

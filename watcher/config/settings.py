@@ -28,13 +28,16 @@ from watcher.config.fields import (
     Distinct,
     Duration,
     Endpoint,
+    Header,
     Host,
+    HostNames,
     Hours,
     Listen,
     Location,
     MailAddress,
     MailAddresses,
     MailServer,
+    Networks,
     Ref,
     Refs,
     Repository,
@@ -318,6 +321,14 @@ class Http(_Model):
     token: SecretPlace | None = None
     """Where the token for the pages is: env:NAME, file:PATH or credential:NAME. It goes as a bearer token, or as the
     password of a login. Default: none, and pages are shown on loopback alone."""
+    trusted_header: Header | None = None
+    """A header that a reverse proxy sets once it let somebody in, and takes away from what others send:
+    X-Forwarded-User. Who comes with it sees the pages without a token. Default: none is believed."""
+    proxies: Networks = ("127.0.0.0/8", "::1/128")
+    """From where that header is believed: addresses, or networks such as 10.1.0.0/16."""
+    hosts: HostNames | None = None
+    """Under which other names the pages are asked for without a token: watcher.example.org. Default: names of this
+    machine for itself, `listen`, and internet addresses."""
 
 
 class Mirrors(_Model):
