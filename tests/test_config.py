@@ -584,6 +584,13 @@ def test_an_empty_file_shows_the_smallest_one(mistakes, text):
             ),
         ),
         (
+            "http: {address: watcher.example.org}",
+            (
+                "3: expected an address such as https://watcher.example.org for http.address, found"
+                " 'watcher.example.org'"
+            ),
+        ),
+        (
             "http: {hosts: 'https://watcher.example.org'}",
             (
                 "3: expected a host such as github.com or git.acme.com:8443 for http.hosts[0], found"

@@ -91,7 +91,7 @@ class Site:
         if address.startswith(API):
             return answer(address.removeprefix(API), {}, told, store)
         if address == FEED:
-            body = feed.feed(store.events_since(now - _LATELY), told.at)
+            body = feed.feed(store.events_since(now - _LATELY), told.at, settings.http.address or "")
             return Page(body=body.encode(errors="replace"), media_type=feed.MEDIA_TYPE)
         if address.startswith(_BADGE) and (it := told.dependency(_named(address, _BADGE, ".svg"))):
             return Page(body=badge.badge(it).encode(errors="replace"), media_type=badge.MEDIA_TYPE)

@@ -4,20 +4,24 @@ from dataclasses import replace
 from datetime import timedelta
 from xml.etree import ElementTree as ET
 
+import feedparser
 import pytest
 
 from tests.hostile.texts import TEXTS
 from tests.report import passes
-from watcher.model import Event, EventKind
+from watcher.findings import acknowledge
+from watcher.model import Event, EventKind, Severity
 from watcher.pages.feed import feed
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 FINDINGS = passes.everything().findings
 
 
-def read(events):
-    """Return the feed as a reader has it."""
-    return ET.fromstring(feed(events, passes.NOW).encode())  # noqa: S314 - we made it
+def read(events, site=""):
+    """Return the feed as a reader has it, who has nothing to complain of."""
+    text = feed(events, passes.NOW, site).encode()
+    assert not feedparser.parse(text).bozo
+    return ET.fromstring(text)  # noqa: S314 - we made it
 
 
 def test_entries():
@@ -35,6 +39,29 @@ def test_entries():
     assert root.findtext(f"{ATOM}updated") == entries[0].findtext(f"{ATOM}updated")
     for part in (root, *entries):
         assert all(part.findtext(f"{ATOM}{name}") for name in ("id", "title", "updated"))
+
+
+def test_what_changed_is_told():
+    """Against what it was before, and by whom."""
+    before = FINDINGS[0]
+    worse = replace(before, concern=replace(before.concern, severity=Severity.CRITICAL))
+    events = [
+        Event(kind=EventKind.OPENED, finding=before, at=passes.NOW),
+        Event(kind=EventKind.CHANGED, finding=worse, at=passes.NOW),
+        acknowledge(worse, passes.NOW, note="known", by="dana")[1],
+    ]
+    said = [it.findtext(f"{ATOM}summary") for it in read(events).findall(f"{ATOM}entry")]
+    assert said[0].startswith("Acknowledged by dana: known\n")
+    assert said[1].startswith("Severity medium → critical\n")
+
+
+def test_links_lead_to_where_the_pages_are():
+    """Where that is said; else a reader has to know where it got the feed from."""
+    events = [Event(kind=EventKind.OPENED, finding=FINDINGS[0], at=passes.NOW)]
+    root = read(events, "https://watcher.example.org/gpu/")
+    assert "https://watcher.example.org/gpu/feed.atom" == root.findtext(f"{ATOM}id")
+    for link in root.iter(f"{ATOM}link"):
+        assert link.get("href").startswith("https://watcher.example.org/gpu/f")
 
 
 def test_only_the_last_hundred():

@@ -238,6 +238,16 @@ def _api(value: str) -> str:
     return value.rstrip("/")
 
 
+def _site(value: str) -> str:
+    """Return where pages are, up to the last slash; links are put behind it."""
+    expected = "an address such as https://watcher.example.org"
+    if not value.lower().startswith(("https://", "http://")):
+        raise wrong(expected)
+    if reason := refusal(f"{value.rstrip('/')}/x"):
+        raise wrong(expected, hint=reason)
+    return f"{value.rstrip('/')}/"
+
+
 def _header(value: str) -> str:
     if not _HEADER.fullmatch(value):
         raise wrong("the name of a header such as X-Forwarded-User")
@@ -341,6 +351,8 @@ Refs = Annotated[tuple[Ref, ...], Field(min_length=1), BeforeValidator(as_list, 
 Host = Annotated[str, AfterValidator(_host)]
 """A host, with its port where that is not the usual one."""
 Api = Annotated[str, AfterValidator(_api)]
+SiteAddress = Annotated[str, AfterValidator(_site)]
+"""Where a browser finds pages, up to the last slash."""
 Header = Annotated[str, AfterValidator(_header)]
 Networks = Annotated[
     tuple[Annotated[str, AfterValidator(_network)], ...],

@@ -43,6 +43,7 @@ from watcher.config.fields import (
     Repository,
     Scheduler,
     SecretPlace,
+    SiteAddress,
     Size,
     Source,
     Text,
@@ -329,6 +330,9 @@ class Http(_Model):
     hosts: HostNames | None = None
     """Under which other names the pages are asked for without a token: watcher.example.org. Default: names of this
     machine for itself, `listen`, and internet addresses."""
+    address: SiteAddress | None = None
+    """Where people find the pages: https://watcher.example.org; links of the feed begin so. Default: they are
+    relative."""
 
 
 class Mirrors(_Model):
