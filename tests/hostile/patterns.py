@@ -189,7 +189,7 @@ def _seconds(pattern: re.Pattern, method: str, text: str | bytes) -> float:
 def attacks(pattern: re.Pattern, size: int) -> Iterator[str | bytes]:
     """Yield long texts of what an expression is made of: what comes before a part, and that part over and over."""
     told = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
-    tree = parser.parse(told, pattern.flags & ~re.UNICODE | re.UNICODE)
+    tree = parser.parse(told, pattern.flags & ~(re.UNICODE | re.ASCII))
     shortest = _example(tree)
     pumps = [*_pumps(tree, ""), *(("", it) for it in _COMMON), *((shortest, it) for it in _COMMON)]
     texts = {(before, word): before + word * (size // len(word)) for before, word in pumps if word}

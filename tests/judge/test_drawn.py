@@ -148,3 +148,16 @@ def test_a_short_history(text):
     [main] = draw(it, pin("A")).strands
     assert isinstance(main.stops[0], Stop)
     assert "A" == it.name(main.stops[0].commit)
+
+
+def test_a_pin_in_another_history_than_what_is_followed():
+    """Both are drawn: a line has at least its tip, however far below the pin that is."""
+    it = drawn(
+        """
+        A---B                    (main)
+        P---Q---R---S---T---U    (other)
+        """
+    )
+    main, other = draw(it, pin("T")).strands
+    assert ["B"] == [it.name(stop.commit) for stop in main.stops]
+    assert ["T", "U"] == [it.name(stop.commit) for stop in other.stops]

@@ -129,7 +129,7 @@ class _Lines:
             if commit in self.place:
                 base = commit
                 break
-            if graph.generations[commit] < self.floor:
+            if states and graph.generations[commit] < self.floor:
                 break
             states.append(commit)
         self._append(_Chain(kind=kind, name=name, states=states[::-1], base=base))
