@@ -390,6 +390,11 @@ class ReachabilityClass(StrEnum):
     GONE = "gone"
     UNKNOWN = "unknown"
 
+    @property
+    def is_lost(self) -> bool:
+        """Answer whether no ref holds the commit."""
+        return self in {ReachabilityClass.ORPHANED, ReachabilityClass.SERVED_ONLY, ReachabilityClass.GONE}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reachability:

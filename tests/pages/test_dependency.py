@@ -70,7 +70,7 @@ def test_the_ledger(story):
     commit = it.pins[0]["commit"]
     held = Holding(ref="refs/heads/main", first_seen=NOW, last_seen=NOW + timedelta(days=2), tip=commit)
     text = Shown(page_of(it, arguments, {commit: (held,)})).text
-    assert f"refs/heads/main {commit[:12]} 2026-08-20 09:00 2026-08-22 09:00 {commit[:12]}" in text
+    assert f"refs/heads/main {commit[:12]} 2026-08-20 09:00 UTC 2026-08-22 09:00 UTC {commit[:12]}" in text
 
 
 def test_what_was_not_observed_is_said(story):
@@ -86,7 +86,7 @@ def test_what_was_not_observed_is_said(story):
     )
     silent = replace(it, silences={it.upstreams[0]: silence})
     assert (
-        "was not observed since 2026-08-20 06:00 (3 hours) the server answered 503"
+        "was not observed since 2026-08-20 06:00 UTC (3 hours) the server answered 503"
         in Shown(page_of(silent, arguments, ledger)).text
     )
 

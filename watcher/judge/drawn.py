@@ -11,14 +11,13 @@ from itertools import islice
 from watcher.drawing import At, Drawing, Stop, Strand, StrandKind
 from watcher.judge.lines import Line
 from watcher.judge.survey import Survey
-from watcher.model import Fix, Grade, Oid, Pin, Reachability, ReachabilityClass, Suggestion
+from watcher.model import Fix, Grade, Oid, Pin, Reachability, Suggestion
 from watcher.observation import Observation
 
 _STOPS, _STRANDS, _TAGS, _NAMES = 48, 12, 8, 6
 """So many stops a strand, strands, tags that stand where nothing else does, and refs named at one stop."""
 _FURTHEST = 50_000
 """States of a line that are walked at most."""
-_LOST = frozenset({ReachabilityClass.ORPHANED, ReachabilityClass.SERVED_ONLY, ReachabilityClass.GONE})
 _GRADES = tuple(Grade)
 
 
@@ -37,7 +36,7 @@ def drawing(
         commit = seen.commit_of(pin)
         if commit is not None and commit in seen.graph:
             standing.setdefault(commit, []).append(pin.id)
-    lost = {commit for pin in mine if reach[pin.id].cls in _LOST and (commit := seen.commit_of(pin)) in standing}
+    lost = {commit for pin in mine if reach[pin.id].cls.is_lost and (commit := seen.commit_of(pin)) in standing}
     wanted: dict[Oid, tuple[str, StrandKind]] = {}
     for name, tip, kind in _wanted(standing, lost, seen, surveyed, suggestions):
         wanted.setdefault(tip, (name, kind))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from xml.etree import ElementTree as ET
 
 from watcher.drawing import At, Drawing, Stop, Strand, StrandKind
+from watcher.model import ReachabilityClass
 from watcher.plural import counted
 from watcher.report.text import safe
 from watcher.standing import Document, Watched
@@ -20,7 +21,7 @@ _LETTER = 7.6
 """Units that a letter takes, in any usual font."""
 _SIZES = {"small": 0.86, "pinned": 1.12, "target": 1.12}
 """Class of a text → how large its letters are."""
-_DANGER = {"orphaned", "served-only", "gone"}
+_LOST = {str(it) for it in ReachabilityClass if it.is_lost}
 _PINS, _REFS = 6, 4
 
 
@@ -46,7 +47,6 @@ class _Row:
     y: float = 0.0
     folded: str = ""
     """What lies below it."""
-    end: float = 0.0
 
 
 @dataclass(slots=True)
@@ -55,6 +55,7 @@ class _Sheet:
 
     rows: list[_Row]
     lanes: int
+    asides: list[str]
     height: float = 0.0
     by_stop: dict[At, _Row] = field(default_factory=dict)
 
@@ -84,19 +85,24 @@ def svg(drawing: Drawing, watched: Watched, pages: Pages, width: int = WIDE) -> 
         _draw_strand(root, number, strand, sheet)
     for row in sheet.rows:
         _draw_row(root, row, sheet, width)
+    for number, said in enumerate(sheet.asides):
+        place = {
+            "class": "folded",
+            "x": f"{_LEFT - 6}",
+            "y": f"{sheet.height - _LINE * (len(sheet.asides) - number) + 8}",
+        }
+        ET.SubElement(root, "text", place).text = _cut(said, width - _LEFT, 0.9)
     return ET.tostring(root, encoding="unicode")
 
 
 def words(drawing: Drawing, watched: Watched) -> str:
     """Return the same in words, the newest first."""
-    lines = []
-    for row in _sheet(drawing, watched, Pages(repository=None, forge=None)).rows:
+    lines, sheet = [], _sheet(drawing, watched, Pages(repository=None, forge=None))
+    for row in sheet.rows:
         where = "" if row.at.strand == 0 else f"[{_strand_name(row.strand)}] "
         lines.append(f"{row.said.stop.commit[:12]} {where}{'; '.join(text for _, text in row.said.lines)}")
         lines += [f"  {row.folded}"] if row.folded else []
-    lines += [f"not there: {'; '.join(text for _, text in _placed(name, watched))}" for name in drawing.absent]
-    lines += [f"{counted(drawing.more, 'pin')} more"] if drawing.more else []
-    return "\n".join(lines)
+    return "\n".join((*lines, *sheet.asides))
 
 
 # --- what is said ----------------------------------------------------------------------------------------------------
@@ -110,14 +116,13 @@ def _sheet(drawing: Drawing, watched: Watched, pages: Pages) -> _Sheet:
         strand = drawing.strands[at.strand]
         said = _said(strand.stops[at.stop], watched, pages, targets, rungs)
         rows.append(_Row(at=at, said=said, strand=strand, folded=_folded(strand, at)))
-    sheet = _Sheet(rows=rows, lanes=len(drawing.strands))
+    sheet = _Sheet(rows=rows, lanes=len(drawing.strands), asides=_asides(drawing, watched))
     y = 16.0
     for row in rows:
         row.y = y
         y += _LINE * len(row.said.lines) + (_FOLD if row.folded else 0) + _GAP
-        row.end = y - _GAP
         sheet.by_stop[row.at] = row
-    sheet.height = y
+    sheet.height = y + _LINE * len(sheet.asides)
     return sheet
 
 
@@ -180,7 +185,7 @@ def _placed(name: str, watched: Watched) -> list[tuple[str, str]]:
     said = (pin.get("reachability") or {}).get("class")
     if place is None:
         return [("pinned", safe(name))]
-    kind, lost = ("pinned lost", f", {said}") if said in _DANGER else ("pinned", "")
+    kind, lost = ("pinned lost", f", {said}") if said in _LOST else ("pinned", "")
     return [(kind, f"{safe(place.variant)} is here{lost}"), ("small", safe(place.text))]
 
 
@@ -193,6 +198,21 @@ def _folded(strand: Strand, at: At) -> str:
 
 def _number(fix: Document) -> str:
     return f" #{fix['pull_request']}" if fix.get("pull_request") else ""
+
+
+def _asides(drawing: Drawing, watched: Watched) -> list[str]:
+    """Return what is not drawn: commits that are not held, and what was too much."""
+    hidden = sum(strand.hidden for strand in drawing.strands)
+    return [
+        *(_missing(name, watched) for name in drawing.absent),
+        *([f"{counted(hidden, 'fix', 'fixes')} more, too many to draw"] if hidden else []),
+        *([f"{counted(drawing.more, 'pin')} more, too many to draw"] if drawing.more else []),
+    ]
+
+
+def _missing(name: str, watched: Watched) -> str:
+    place = watched.places.get(name)
+    return f"{safe(place.variant)} is on a commit that is not there; {safe(place.text)}" if place else safe(name)
 
 
 def _all(names: Iterable[str]) -> str:
