@@ -12,7 +12,7 @@ from pathlib import Path
 
 from watcher import remembered, standing
 from watcher.config import Settings
-from watcher.model import Event, Finding
+from watcher.model import Finding
 from watcher.pages import Page, badge, feed
 from watcher.pages.api import API, addresses, answer
 from watcher.pages.board import Filters, board, filters_of
@@ -71,8 +71,8 @@ class Site:
     def addresses(self) -> Iterator[str]:
         """Yield every address, for a copy of the whole."""
         with Store.open(self._state) as store:
-            told, events = standing.read(store, self._settings()), store.events()
-        handles = sorted({it.finding.handle for it in events})
+            told = standing.read(store, self._settings())
+        handles = sorted(told.handles)
         yield from (BOARD, STYLE, FEED, *addresses(told, handles))
         yield from (f"{_BADGE}{it.slug}.svg" for it in told.dependencies)
         yield from (f"{_DEPENDENCY}{it.slug}{_HTML}" for it in told.dependencies)
@@ -87,7 +87,7 @@ class Site:
     def _made(self, store: Store, kept: _Kept, address: str, chosen: Filters, now: datetime) -> Page | None:
         told, settings = kept.standing, kept.settings
         if address == BOARD:
-            return _html(board(told, chosen, settings.pages, self._frame("", "board", told, now)))
+            return _html(board(told, chosen, settings.pages, _frame("", "board", kept, now)))
         if address.startswith(API):
             return answer(address.removeprefix(API), {}, told, store)
         if address == FEED:
@@ -96,39 +96,37 @@ class Site:
         if address.startswith(_BADGE) and (it := told.dependency(_named(address, _BADGE, ".svg"))):
             return Page(body=badge.badge(it).encode(errors="replace"), media_type=badge.MEDIA_TYPE)
         if address.startswith(_DEPENDENCY) and (it := told.dependency(_named(address, _DEPENDENCY))):
-            return _html(self._dependency(store, settings, it, self._frame("../", "", told, now)))
-        if address.startswith(_FINDING) and (events := _events(store, _named(address, _FINDING))):
-            return _html(self._finding(store, settings, told, events, self._frame("../", "", told, now)))
+            return _html(_dependency(store, settings, it, _frame("../", "", kept, now)))
+        if address.startswith(_FINDING) and (key := told.handles.get(_named(address, _FINDING))):
+            found = store.finding(key)
+            return _html(_finding(store, kept, found, _frame("../", "", kept, now))) if found else None
         return None
 
-    def _dependency(self, store: Store, settings: Settings, it: Watched, frame: Frame) -> str:
-        told = {upstream: remembered.arguments(settings, store, upstream) for upstream in it.upstreams}
-        arguments = {pin: one for some, _ in told.values() for pin, one in some.items()}
-        drawn = [(drawing, settings.pages(upstream)) for upstream, (_, drawing) in told.items()]
-        wide, narrow = ("".join(svg(drawing, it, pages, width) for drawing, pages in drawn) for width in (WIDE, NARROW))
-        pinned = {pin["commit"] for pin in it.pins if pin.get("commit")}
-        ledger = {
-            commit: held
-            for upstream in it.upstreams
-            for commit, held in store.ledger(upstream).items()
-            if commit in pinned
-        }
-        said = "\n\n".join(filter(None, (words(drawing, it) for drawing, _ in drawn)))
-        return dependency(it, arguments, wide, narrow, said, ledger, frame)
 
-    def _finding(
-        self, store: Store, settings: Settings, told: Standing, events: tuple[Event, ...], frame: Frame
-    ) -> str:
-        last = events[-1].finding
-        it = next((one for one in told.findings if one.key == last.key), last)
-        concern = it.concern
-        arguments = remembered.arguments(settings, store, concern.upstream)[0] if concern.upstream else {}
-        life = steps(events, store.about(it.key), {})
-        return finding(it, arguments.get(concern.pin or ""), life, _watched(told, it), frame)
+def _dependency(store: Store, settings: Settings, it: Watched, frame: Frame) -> str:
+    told = {upstream: remembered.arguments(settings, store, upstream, it.written) for upstream in it.upstreams}
+    arguments = {pin: one for some, _ in told.values() for pin, one in some.items()}
+    drawn = [(drawing, settings.pages(upstream)) for upstream, (_, drawing) in told.items()]
+    wide, narrow = ("".join(svg(drawing, it, pages, width) for drawing, pages in drawn) for width in (WIDE, NARROW))
+    pinned = {pin["commit"] for pin in it.pins if pin.get("commit")}
+    ledger = {
+        commit: held for upstream in it.upstreams for commit, held in store.ledger(upstream).items() if commit in pinned
+    }
+    said = "\n\n".join(filter(None, (words(drawing, it) for drawing, _ in drawn)))
+    return dependency(it, arguments, wide, narrow, said, ledger, frame)
 
-    def _frame(self, root: str, current: str, told: Standing, now: datetime) -> Frame:
-        zone = self._settings().schedule.timezone
-        return Frame(root=root, current=current, at=told.at, now=now, zone=zone, version=version("watcher"))
+
+def _finding(store: Store, kept: _Kept, it: Finding, frame: Frame) -> str:
+    watched, concern = _watched(kept.standing, it), it.concern
+    written = watched.written if watched and concern.pin else ()
+    told = remembered.arguments(kept.settings, store, concern.upstream or "", written)[0] if written else {}
+    life = steps(store.events(it.key), store.about(it.key), {})
+    return finding(it, told.get(concern.pin or ""), life, watched, frame)
+
+
+def _frame(root: str, current: str, kept: _Kept, now: datetime) -> Frame:
+    zone = kept.settings.schedule.timezone
+    return Frame(root=root, current=current, at=kept.standing.at, now=now, zone=zone, version=version("watcher"))
 
 
 def _html(text: str) -> Page:
@@ -138,12 +136,6 @@ def _html(text: str) -> Page:
 def _named(address: str, folder: str, ending: str = _HTML) -> str:
     """Return what an address names in a folder; empty where it does not end as addresses there do."""
     return address.removeprefix(folder).removesuffix(ending) if address.endswith(ending) else ""
-
-
-def _events(store: Store, handle: str) -> tuple[Event, ...]:
-    """Return the life of the finding of that handle, oldest first; empty where there is none."""
-    found: Finding | None = next((it for it in store.findings() if it.handle == handle), None)
-    return store.events(found.key) if found else ()
 
 
 def _watched(told: Standing, it: Finding) -> Watched | None:

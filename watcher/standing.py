@@ -47,6 +47,8 @@ class Watched:
     """Normalised addresses; none where the files do not say which repository it is."""
     pins: tuple[Document, ...]
     """As a report has them, each as it was last judged; those of an upstream never seen have the class `unknown`."""
+    written: tuple[Pin, ...]
+    """The same pins as files have them."""
     places: Mapping[str, Place]
     """Pin id → where it stands, and the page that shows it."""
     fixes: Mapping[str, Document]
@@ -86,6 +88,8 @@ class Standing:
     drifts: tuple[Document, ...] = ()
     loose: tuple[Finding, ...] = ()
     """Findings about nothing that is pinned any more."""
+    handles: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Handle → key, of every finding that was ever made."""
     order: tuple[str, ...] = field(default=(), repr=False)
     """Pin ids in the order of a report."""
 
@@ -110,7 +114,8 @@ def read(store: Store, settings: Settings) -> Standing:
         for reading in readings
         for pin in reading.pins
     }
-    known = _known(store, places)
+    drifts, findings = store.standings("drift"), store.findings()
+    known = _known(store, drifts.values(), findings, places)
     made = families(pins, settings.relatives)
     slugs = _slugs(made)
     dependencies = tuple(sorted((_watched(it, slugs[it[0].id], known) for it in made), key=_urgency))
@@ -119,8 +124,9 @@ def read(store: Store, settings: Settings) -> Standing:
         at=max((look.at for look in store.looks().values()), default=None),
         dependencies=dependencies,
         warnings=tuple(warning for reading in readings for warning in reading.warnings),
-        drifts=tuple(sorted(store.standings("drift").values(), key=lambda it: str(it.get("name")))),
+        drifts=tuple(drifts[name] for name in sorted(drifts)),
         loose=tuple(it for some in known.findings.values() for it in some if it.key not in told),
+        handles={it.handle: it.key for it in findings},
         order=tuple(pin.id for pin in pins),
     )
 
@@ -177,17 +183,17 @@ class _Known:
     places: Mapping[str, Place]
 
 
-def _known(store: Store, places: Mapping[str, Place]) -> _Known:
+def _known(store: Store, drifts: Iterable[Document], every: Iterable[Finding], places: Mapping[str, Place]) -> _Known:
     upstreams = store.standings("upstream")
     findings: dict[str, list[Finding]] = {}
-    for it in store.findings():
+    for it in every:
         if it.state is not State.RESOLVED:
             findings.setdefault(_about(it), []).append(it)
     return _Known(
         judged={row["id"]: row for it in upstreams.values() for row in _rows(it, "pins")},
         made={row["pin"]: row for it in upstreams.values() for row in _rows(it, "suggestions")},
         fixes={name: _rows(it, "fixes") for name, it in upstreams.items()},
-        drifts={pin: it for it in store.standings("drift").values() for pin in it.get("pins", ())},
+        drifts={pin: it for it in drifts for pin in it.get("pins", ())},
         findings=findings,
         seen={name: seen for name, (_, seen) in store.activity().items()},
         failures=store.failures(),
@@ -214,6 +220,7 @@ def _watched(pins: Sequence[Pin], slug: str, known: _Known) -> Watched:
         slug=slug,
         upstreams=upstreams,
         pins=tuple(known.judged.get(pin.id) or {**pin_document(pin), **_UNSEEN} for pin in pins),
+        written=tuple(pins),
         places={name: known.places[name] for name in ids},
         fixes={fix["id"]: fix for upstream in upstreams for fix in known.fixes.get(upstream, ())},
         suggestions={name: known.made[name] for name in ids if name in known.made},

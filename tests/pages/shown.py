@@ -74,5 +74,6 @@ def told(world: World):
     world.look()
     settings = Settings.model_validate(world.document())
     with Store.open(world.state) as store:
-        found, _ = remembered.arguments(settings, store, SHELF)
-        return standing.read(store, settings), found, store.events(), store.ledger(SHELF)
+        told = standing.read(store, settings)
+        found, _ = remembered.arguments(settings, store, SHELF, told.dependencies[0].written)
+        return told, found, store.events(), store.ledger(SHELF)

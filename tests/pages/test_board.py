@@ -47,6 +47,7 @@ def watched(name="saver", pins=(passes.CUDA,), cls="default", **more) -> Watched
     return Watched(
         name=name,
         pins=tuple(told(pin, cls) for pin in pins),
+        written=tuple(pins),
         places={pin.id: Place(text=pin.place, variant=pin.variant) for pin in pins},
         **(given | more),
     )

@@ -42,6 +42,7 @@ def watched(classes: Mapping[str, str], fixes=(), made=None, where="docker/Docke
         slug="engine",
         upstreams=(UPSTREAM,),
         pins=tuple({"id": it, "variant": it, "reachability": {"class": cls}} for it, cls in classes.items()),
+        written=(),
         places={it: Place(text=f"{where}.{it}:7", variant=it) for it in classes},
         fixes={it: {"id": it, "title": it, "grade": "likely", "pull_request": 95} for it in fixes},
         suggestions=made or {},
@@ -111,7 +112,21 @@ def test_nothing_to_draw():
     """Is no picture; what is not there is said."""
     assert "" == svg(Drawing(), ENGINE, pages(UPSTREAM))
     told = words(Drawing(absent=("cuda",), more=3), ENGINE)
-    assert ["not there: cuda is here; docker/Dockerfile.cuda:7", "3 pins more"] == told.splitlines()
+    assert [
+        "cuda is on a commit that is not there; docker/Dockerfile.cuda:7",
+        "3 pins more, too many to draw",
+    ] == told.splitlines()
+
+
+def test_what_is_too_much_is_said():
+    """Below the drawing too, and not only in words."""
+    told = replace(STORY, strands=(replace(STORY.strands[0], hidden=2),), absent=("cpu",), more=3)
+    lines = ["cpu is on a commit that is not there; docker/Dockerfile.cpu:7", "2 fixes more, too many to draw"]
+    assert [*lines, "3 pins more, too many to draw"] == words(told, ENGINE).splitlines()[-3:]
+    root = read(svg(told, ENGINE, pages(UPSTREAM)))
+    texts = [it for it in root.iter() if it.tag.endswith("}text")][-3:]
+    assert [*lines, "3 pins more, too many to draw"] == [it.text for it in texts]
+    assert float(texts[-1].get("y")) < float(root.get("viewBox").split()[3])
 
 
 def test_many_pins_at_one_place_are_folded():

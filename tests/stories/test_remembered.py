@@ -25,7 +25,8 @@ def looked(world, **refs):
     world.pin(**{variant: oids[name] for variant, name in refs.items()})
     world.look()
     with Store.open(world.state) as store:
-        return oids, *remembered.arguments(Settings.model_validate(world.document()), store, name_of())
+        pins = store.readings()["images"].pins
+        return oids, *remembered.arguments(Settings.model_validate(world.document()), store, name_of(), pins)
 
 
 @pytest.mark.parametrize("refs", [{"cuda": "B", "rocm": "E"}, {"cuda": "C", "rocm": "Y"}, {"cuda": "S", "cpu": "D"}])
@@ -44,7 +45,23 @@ def test_nothing_is_remembered_before_the_first_look(world):
     """Then there is no argument, and nothing to draw."""
     world.pin(cuda="main")
     with Store.open(world.state) as store:
-        assert ({}, Drawing()) == remembered.arguments(Settings.model_validate(world.document()), store, name_of())
+        assert ({}, Drawing()) == remembered.arguments(Settings.model_validate(world.document()), store, name_of(), ())
+
+
+@pytest.mark.parametrize("version", ["an earlier", "a later"])
+def test_what_another_version_kept_is_worked_out_anew(world, version):
+    """One that kept nothing for whoever asks why, or something else: the next look brings it, though nothing moved."""
+    looked(world, cuda="B")
+    settings = Settings.model_validate(world.document())
+    with Store.open(world.state) as store, store.atomic():
+        change = "DELETE FROM accounts" if version == "an earlier" else "UPDATE accounts SET body = '[]'"
+        store._write(change)
+        pins = store.readings()["images"].pins
+        assert ({}, Drawing()) == remembered.arguments(settings, store, name_of(), pins)
+    if version == "an earlier":
+        world.look()
+        with Store.open(world.state) as store:
+            assert remembered.arguments(settings, store, name_of(), pins)[0]
 
 
 def test_what_is_drawn(world):

@@ -84,8 +84,15 @@ class Upstreams(Database):
     # --- what followed from an advertisement -------------------------------------------------------------------------
 
     def conclusion(self, upstream: str, inputs: str) -> str | None:
-        """Return what followed from the last advertisement and these inputs; None where that is not known."""
-        row = self._row("SELECT body FROM conclusions WHERE upstream = ? AND inputs = ?", upstream, inputs)
+        """Return what followed from the last advertisement and these inputs; None where that is not known.
+
+        Nor where nobody kept what stands behind it: an earlier version did not, and then it is worked out anew.
+        """
+        row = self._row(
+            "SELECT c.body FROM conclusions AS c JOIN accounts AS a USING (upstream) WHERE upstream = ? AND inputs = ?",
+            upstream,
+            inputs,
+        )
         return None if row is None else str(row[0])
 
     def record_conclusion(self, upstream: str, inputs: str, body: str, account: str) -> None:
