@@ -12,7 +12,7 @@ from pathlib import Path
 
 from watcher import remembered, standing
 from watcher.config import Settings
-from watcher.model import Finding
+from watcher.model import Finding, Pin
 from watcher.pages import Page, badge, feed
 from watcher.pages.api import API, addresses, answer
 from watcher.pages.board import Filters, board, filters_of
@@ -104,7 +104,8 @@ class Site:
 
 
 def _dependency(store: Store, settings: Settings, it: Watched, frame: Frame) -> str:
-    told = {upstream: remembered.arguments(settings, store, upstream, it.written) for upstream in it.upstreams}
+    written = _judged(it)
+    told = {upstream: remembered.arguments(settings, store, upstream, written) for upstream in it.upstreams}
     arguments = {pin: one for some, _ in told.values() for pin, one in some.items()}
     drawn = [(drawing, settings.pages(upstream)) for upstream, (_, drawing) in told.items()]
     wide, narrow = ("".join(svg(drawing, it, pages, width) for drawing, pages in drawn) for width in (WIDE, NARROW))
@@ -116,9 +117,14 @@ def _dependency(store: Store, settings: Settings, it: Watched, frame: Frame) -> 
     return dependency(it, arguments, wide, narrow, said, ledger, frame)
 
 
+def _judged(it: Watched) -> tuple[Pin, ...]:
+    """Return the pins that are as they were judged: what is argued of another one is about a commit of the past."""
+    return tuple(pin for pin in it.written if pin.id not in it.moved)
+
+
 def _finding(store: Store, kept: _Kept, it: Finding, frame: Frame) -> str:
     watched, concern = _watched(kept.standing, it), it.concern
-    written = watched.written if watched and concern.pin else ()
+    written = _judged(watched) if watched and concern.pin else ()
     told = remembered.arguments(kept.settings, store, concern.upstream or "", written)[0] if written else {}
     life = steps(store.events(it.key), store.about(it.key), {})
     return finding(it, told.get(concern.pin or ""), life, watched, frame)

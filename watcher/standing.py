@@ -49,6 +49,8 @@ class Watched:
     """As a report has them, each as it was last judged; those of an upstream never seen have the class `unknown`."""
     written: tuple[Pin, ...]
     """The same pins as files have them."""
+    moved: frozenset[str]
+    """Ids of the pins that files have changed since they were judged: nothing is known of them as they are now."""
     places: Mapping[str, Place]
     """Pin id → where it stands, and the page that shows it."""
     fixes: Mapping[str, Document]
@@ -211,6 +213,7 @@ def _about(finding: Finding) -> str:
 
 def _watched(pins: Sequence[Pin], slug: str, known: _Known) -> Watched:
     ids = [pin.id for pin in pins]
+    judged = {pin.id: known.judged[pin.id] for pin in pins if _is_as_judged(pin, known.judged.get(pin.id))}
     upstreams = tuple(dict.fromkeys(pin.upstream for pin in pins if pin.upstream))
     drift = next((known.drifts[name] for name in ids if name in known.drifts), None)
     subjects = (*ids, *upstreams, *([f"{Kind.VARIANT_DRIFT}:{drift['name']}"] if drift else []))
@@ -219,16 +222,26 @@ def _watched(pins: Sequence[Pin], slug: str, known: _Known) -> Watched:
         name=pins[0].name,
         slug=slug,
         upstreams=upstreams,
-        pins=tuple(known.judged.get(pin.id) or {**pin_document(pin), **_UNSEEN} for pin in pins),
+        pins=tuple({**pin_document(pin), **_seen(judged.get(pin.id, {}))} for pin in pins),
         written=tuple(pins),
+        moved=frozenset(name for name in ids if name in known.judged and name not in judged),
         places={name: known.places[name] for name in ids},
         fixes={fix["id"]: fix for upstream in upstreams for fix in known.fixes.get(upstream, ())},
-        suggestions={name: known.made[name] for name in ids if name in known.made},
+        suggestions={name: known.made[name] for name in judged if name in known.made},
         drift=drift,
         findings=tuple(sorted(findings.values(), key=lambda it: (-it.concern.severity.rank, it.key))),
         seen=_earliest([known.seen.get(upstream) for upstream in upstreams]),
         silences={upstream: known.failures[upstream] for upstream in upstreams if upstream in known.failures},
     )
+
+
+def _seen(judged: Document) -> Document:
+    """Return what was observed of a pin; where it stands in our files is no matter of its upstream."""
+    return {key: judged.get(key, unseen) for key, unseen in _UNSEEN.items()}
+
+
+def _is_as_judged(pin: Pin, row: Document | None) -> bool:
+    return row is not None and (row.get("upstream"), row.get("ref")) == (pin.upstream, pin.ref)
 
 
 def _earliest(moments: Sequence[datetime | None]) -> datetime | None:

@@ -48,6 +48,7 @@ def watched(name="saver", pins=(passes.CUDA,), cls="default", **more) -> Watched
         name=name,
         pins=tuple(told(pin, cls) for pin in pins),
         written=tuple(pins),
+        moved=frozenset(),
         places={pin.id: Place(text=pin.place, variant=pin.variant) for pin in pins},
         **(given | more),
     )

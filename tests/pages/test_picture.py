@@ -35,7 +35,7 @@ def main(*stops) -> Strand:
     return Strand(kind=StrandKind.FOLLOWED, name="refs/heads/main", base=None, stops=stops)
 
 
-def watched(classes: Mapping[str, str], fixes=(), made=None, where="docker/Dockerfile") -> Watched:
+def watched(classes: Mapping[str, str], fixes=(), made=None, where="docker/Dockerfile", moved=()) -> Watched:
     """Return a dependency with a pin for each variant, of a class of reachability."""
     return Watched(
         name="engine",
@@ -43,6 +43,7 @@ def watched(classes: Mapping[str, str], fixes=(), made=None, where="docker/Docke
         upstreams=(UPSTREAM,),
         pins=tuple({"id": it, "variant": it, "reachability": {"class": cls}} for it, cls in classes.items()),
         written=(),
+        moved=frozenset(moved),
         places={it: Place(text=f"{where}.{it}:7", variant=it) for it in classes},
         fixes={it: {"id": it, "title": it, "grade": "likely", "pull_request": 95} for it in fixes},
         suggestions=made or {},

@@ -15,6 +15,7 @@ from tests.stories.world import HOST
 from watcher import exporting
 from watcher.config import Settings
 from watcher.config.fields import Endpoint
+from watcher.demo.server import Status
 from watcher.errors import UsageError
 from watcher.pages.board import filters_of
 from watcher.report.json import document
@@ -136,6 +137,33 @@ def test_one_filter_can_be_taken_away():
 def test_json_is_what_a_report_says(site, told):
     """The same as `watcher check --format json` printed."""
     assert json.loads(json.dumps(document(told))) == json.loads(body(site, CHECK))
+
+
+def test_a_pin_that_moved_while_its_upstream_was_silent(world, site):
+    """Nothing is known of its new commit, and what was known of the old one is not said of it."""
+    moved = world.engine.oids["D"]
+    was = site.page("dependency/engine.html", {}).body.decode()
+    assert "cuda is here" in was
+    world.pin(cuda=moved)
+    world.engine.fault(Status(code=503))
+    world.look()  # which holds the report against the kept one
+    board, page = (site.page(it, {}).body.decode() for it in (BOARD, "dependency/engine.html"))
+    assert "lacks" not in board
+    assert "cuda is here" not in page
+    assert "cuda was here when it was last looked at" in page
+    world.engine.fault(None)
+    world.look()
+    assert "cuda is here" in site.page("dependency/engine.html", {}).body.decode()
+
+
+def test_a_pin_that_moved_by_lines_while_its_upstream_was_silent(world, site):
+    """It is the same pin at another line, of which everything holds."""
+    world.images.preface["cuda"] = "# a comment\n"
+    world.engine.fault(Status(code=503))
+    world.look()
+    page = site.page("dependency/engine.html", {}).body.decode()
+    assert "cuda is here" in page
+    assert "docker/Dockerfile.cuda:3" in page
 
 
 def test_a_page_is_made_anew_when_something_changed(world, site):

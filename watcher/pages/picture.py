@@ -185,6 +185,8 @@ def _placed(name: str, watched: Watched) -> list[tuple[str, str]]:
     said = (pin.get("reachability") or {}).get("class")
     if place is None:
         return [("pinned", safe(name))]
+    if name in watched.moved:
+        return [("small", f"{safe(place.variant)} was here when it was last looked at")]
     kind, lost = ("pinned lost", f", {said}") if said in _LOST else ("pinned", "")
     return [(kind, f"{safe(place.variant)} is here{lost}"), ("small", safe(place.text))]
 
