@@ -18,18 +18,20 @@ from watcher.pages.api import API, addresses, answer
 from watcher.pages.board import Filters, board, filters_of
 from watcher.pages.dependency import dependency
 from watcher.pages.finding import finding, steps
+from watcher.pages.history import history, weeks
 from watcher.pages.layout import Frame, style
 from watcher.pages.picture import NARROW, WIDE, svg, words
 from watcher.standing import Standing, Watched
 from watcher.store import Store
 
 BOARD = "index.html"
+HISTORY = "history.html"
 STYLE = "style.css"
 CHECK = f"{API}check.json"
 FEED = "feed.atom"
 _DEPENDENCY, _FINDING, _BADGE, _HTML = "dependency/", "finding/", "badge/", ".html"
 _LATELY = timedelta(days=90)
-"""How far back the feed goes."""
+"""How far back the feed and the history go."""
 _MOST = 64
 """So many pages are kept as they were made."""
 
@@ -73,7 +75,7 @@ class Site:
         with Store.open(self._state) as store:
             told = standing.read(store, self._settings())
         handles = sorted(told.handles)
-        yield from (BOARD, STYLE, FEED, *addresses(told, handles))
+        yield from (BOARD, HISTORY, STYLE, FEED, *addresses(told, handles))
         yield from (f"{_BADGE}{it.slug}.svg" for it in told.dependencies)
         yield from (f"{_DEPENDENCY}{it.slug}{_HTML}" for it in told.dependencies)
         yield from (f"{_FINDING}{it}{_HTML}" for it in handles)
@@ -88,6 +90,8 @@ class Site:
         told, settings = kept.standing, kept.settings
         if address == BOARD:
             return _html(board(told, chosen, settings.pages, _frame("", "board", kept, now)))
+        if address == HISTORY:
+            return _html(_history(store, now - _LATELY, _frame("", "history", kept, now)))
         if address.startswith(API):
             return answer(address.removeprefix(API), {}, told, store)
         if address == FEED:
@@ -133,6 +137,11 @@ def _finding(store: Store, kept: _Kept, it: Finding, frame: Frame) -> str:
 def _frame(root: str, current: str, kept: _Kept, now: datetime) -> Frame:
     zone = kept.settings.schedule.timezone
     return Frame(root=root, current=current, at=kept.standing.at, now=now, zone=zone, version=version("watcher"))
+
+
+def _history(store: Store, since: datetime, frame: Frame) -> str:
+    found = weeks(store.events_since(since), store.moved_pins(since), store.moves_since(since), frame.zone)
+    return history(found, since, frame)
 
 
 def _html(text: str) -> Page:

@@ -23,6 +23,7 @@ from watcher.serving import Served
 from watcher.showing import Door, shown
 from watcher.site import BOARD, CHECK, FEED, STYLE, Site
 
+OWN = "http://own/below/"  # behind a prefix: a link that leads above the board is seen
 HISTORY = r"""
           X---Y          (topic)
          /
@@ -82,6 +83,7 @@ def test_every_page_is_there_and_leads_to_pages_that_are(site):
     addresses = set(site.addresses())
     assert {
         BOARD,
+        "history.html",
         STYLE,
         CHECK,
         FEED,
@@ -93,10 +95,10 @@ def test_every_page_is_there_and_leads_to_pages_that_are(site):
         page = site.page(address, {})
         if page.media_type.startswith("text/html"):
             seen = Links(page.body)
-            own = {urljoin(f"http://own/{address}", it) for it in seen.links if "://" not in it and "#" not in it}
-            assert {it.removeprefix("http://own/").partition("?")[0] for it in own} <= addresses
-            loaded = {urljoin(f"http://own/{address}", it) for it in seen.loaded}
-            assert {"data:,", f"http://own/{STYLE}", f"http://own/{FEED}"} == loaded
+            own = {urljoin(f"{OWN}{address}", it) for it in seen.links if "://" not in it and "#" not in it}
+            assert {it.removeprefix(OWN).partition("?")[0] for it in own} <= addresses
+            loaded = {urljoin(f"{OWN}{address}", it) for it in seen.loaded}
+            assert {"data:,", f"{OWN}{STYLE}", f"{OWN}{FEED}"} == loaded
             assert [] == seen.inline
             assert len(set(seen.ids)) == len(seen.ids)
 
@@ -132,6 +134,18 @@ def test_filters_live_in_the_address(site, query, names):
 def test_one_filter_can_be_taken_away():
     """The others stay."""
     assert "?severity=high" == filters_of({"variant": "cuda", "severity": "high"}).without("variant")
+
+
+def test_the_history_tells_what_was_found_moved_and_forced(world, site):
+    """Week by week: the finding, the pin that its downstream moved, and the branch that was rewound."""
+    assert "Findings" in body(site, "history.html")
+    oids = world.engine.draw("A---B---C---G   (main)", **kit.STORY)
+    world.pin(cuda=oids["G"])
+    world.look()
+    text = body(site, "history.html")
+    assert text.index("Pins that were moved") < text.index("Refs that were forced or deleted")
+    assert f"{oids['B'][:12]}</span> → " in text
+    assert oids["G"][:12] in text
 
 
 def test_json_is_what_a_report_says(site, told):

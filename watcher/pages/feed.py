@@ -20,7 +20,7 @@ def feed(events: Sequence[Event], at: datetime | None, site: str = "") -> str:
     `site` is where the pages are, up to the last slash; where nobody knows it, links are relative to the feed.
     """
     root = ET.Element("feed", {"xmlns": _SPACE})
-    newest = _told(events)[::-1][:_MOST]
+    newest = in_words(events)[::-1][:_MOST]
     last = newest[0][0].at if newest else at or datetime(1970, 1, 1, tzinfo=UTC)
     _add(root, "id", f"{site}feed.atom" if site else "urn:watcher:findings")
     _add(root, "title", "watcher: what happened to findings")
@@ -32,7 +32,7 @@ def feed(events: Sequence[Event], at: datetime | None, site: str = "") -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _told(events: Sequence[Event]) -> list[tuple[Event, Alert]]:
+def in_words(events: Sequence[Event]) -> list[tuple[Event, Alert]]:
     """Return events in words; what changed is told against how the finding stood before."""
     before: dict[str, Finding] = {}
     told = []
