@@ -20,7 +20,8 @@ from watcher.pages.dependency import dependency
 from watcher.pages.finding import finding, steps
 from watcher.pages.history import history, weeks
 from watcher.pages.layout import Frame, style
-from watcher.pages.picture import NARROW, WIDE, svg, words
+from watcher.picture.sheet import words
+from watcher.picture.svg import NARROW, WIDE, svg
 from watcher.standing import Standing, Watched
 from watcher.store import Store
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.hostile.texts import TEXTS
-from tests.pages.test_picture import AT, UPSTREAM, watched
+from tests.picture.test_svg import AT, UPSTREAM, watched
 from tests.report import passes
 from watcher.model import Patience, State
 from watcher.pages.badge import badge

@@ -7,6 +7,7 @@ from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from watcher.picture.style import sheets
 from watcher.report.digest import lasting
 
 
@@ -34,7 +35,9 @@ def render(template: str, frame: Frame, **values: object) -> str:
 def style() -> str:
     """Return the one style sheet of all pages."""
     folder = files("watcher.pages") / "static"
-    return "".join((folder / name).read_text(encoding="utf-8") for name in ("style.css", "argument.css", "picture.css"))
+    return "".join(
+        [*sheets(), *((folder / name).read_text(encoding="utf-8") for name in ("style.css", "argument.css"))]
+    )
 
 
 @cache

@@ -1,11 +1,10 @@
-"""Draw what matters of an upstream's history: where each variant stands, what it lacks, and how far it is from there.
+"""Lay out what matters of an upstream's history: where each variant stands, what it lacks, how far it is from there.
 
 The newest is at the top, as in `git log --graph`. What lies between the commits that are drawn is folded, and counted.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from xml.etree import ElementTree as ET
 
 from watcher.drawing import At, Drawing, Stop, Strand, StrandKind
 from watcher.model import ReachabilityClass
@@ -14,19 +13,15 @@ from watcher.report.text import safe
 from watcher.standing import Document, Watched
 from watcher.web import Pages
 
-WIDE, NARROW = 760, 350
-"""Units of width, each about a pixel where the drawing has its full size."""
-_LANE, _LEFT, _LINE, _GAP, _FOLD = 22, 14, 20, 14, 24
-_LETTER = 7.6
-"""Units that a letter takes, in any usual font."""
-_SIZES = {"small": 0.86, "pinned": 1.12, "target": 1.12}
-"""Class of a text → how large its letters are."""
+LINE, LEFT = 20, 14
+"""Units from one line of text to the next, and left of the first lane."""
+_LANE, _GAP, _FOLD = 22, 14, 24
 _LOST = {str(it) for it in ReachabilityClass if it.is_lost}
 _PINS, _REFS = 6, 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
+class Said:
     """What is said beside one stop: a few lines, each of one class."""
 
     stop: Stop
@@ -38,11 +33,11 @@ class _Said:
 
 
 @dataclass(slots=True)
-class _Row:
+class Row:
     """One stop in its place."""
 
     at: At
-    said: _Said
+    said: Said
     strand: Strand
     y: float = 0.0
     folded: str = ""
@@ -50,80 +45,50 @@ class _Row:
 
 
 @dataclass(slots=True)
-class _Sheet:
+class Sheet:
     """The rows of a drawing from the top down, and where each is."""
 
-    rows: list[_Row]
+    rows: list[Row]
     lanes: int
     asides: list[str]
     height: float = 0.0
-    by_stop: dict[At, _Row] = field(default_factory=dict)
+    by_stop: dict[At, Row] = field(default_factory=dict)
 
     def x(self, strand: int) -> float:
         """Return the middle of a strand's lane."""
-        return _LEFT + _LANE * strand
+        return LEFT + _LANE * strand
 
 
-def svg(drawing: Drawing, watched: Watched, pages: Pages, width: int = WIDE) -> str:
-    """Return the drawing as SVG without any style of its own; empty where there is nothing to draw."""
-    if not drawing.strands:
-        return ""
-    sheet = _sheet(drawing, watched, pages)
-    name = f"history of {safe(watched.name)}"
-    kind = "picture-narrow" if width == NARROW else "picture-wide"
-    root = ET.Element(
-        "svg",
-        {
-            "class": f"picture {kind}",
-            "xmlns": "http://www.w3.org/2000/svg",
-            "viewBox": f"0 0 {width} {sheet.height:.0f}",
-            "role": "group",
-            "aria-label": name,
-        },
-    )
-    for number, strand in enumerate(drawing.strands):
-        _draw_strand(root, number, strand, sheet)
-    for row in sheet.rows:
-        _draw_row(root, row, sheet, width)
-    for number, said in enumerate(sheet.asides):
-        place = {
-            "class": "folded",
-            "x": f"{_LEFT - 6}",
-            "y": f"{sheet.height - _LINE * (len(sheet.asides) - number) + 8}",
-        }
-        ET.SubElement(root, "text", place).text = _cut(said, width - _LEFT, 0.9)
-    return ET.tostring(root, encoding="unicode")
-
-
-def words(drawing: Drawing, watched: Watched) -> str:
-    """Return the same in words, the newest first."""
-    lines, sheet = [], _sheet(drawing, watched, Pages(repository=None, forge=None))
-    for row in sheet.rows:
-        where = "" if row.at.strand == 0 else f"[{_strand_name(row.strand)}] "
-        lines.append(f"{row.said.stop.commit[:12]} {where}{'; '.join(text for _, text in row.said.lines)}")
-        lines += [f"  {row.folded}"] if row.folded else []
-    return "\n".join((*lines, *sheet.asides))
-
-
-# --- what is said ----------------------------------------------------------------------------------------------------
-
-
-def _sheet(drawing: Drawing, watched: Watched, pages: Pages) -> _Sheet:
+def laid_out(drawing: Drawing, watched: Watched, pages: Pages) -> Sheet:
+    """Return the rows of a drawing with what is said beside each, and how high they stand; links lead to `pages`."""
     order = _order(drawing.strands)
     targets, rungs = _steps(watched.suggestions, watched)
     rows = []
     for at in reversed(order):
         strand = drawing.strands[at.strand]
         said = _said(strand.stops[at.stop], watched, pages, targets, rungs)
-        rows.append(_Row(at=at, said=said, strand=strand, folded=_folded(strand, at)))
-    sheet = _Sheet(rows=rows, lanes=len(drawing.strands), asides=_asides(drawing, watched))
+        rows.append(Row(at=at, said=said, strand=strand, folded=_folded(strand, at)))
+    sheet = Sheet(rows=rows, lanes=len(drawing.strands), asides=_asides(drawing, watched))
     y = 16.0
     for row in rows:
         row.y = y
-        y += _LINE * len(row.said.lines) + (_FOLD if row.folded else 0) + _GAP
+        y += LINE * len(row.said.lines) + (_FOLD if row.folded else 0) + _GAP
         sheet.by_stop[row.at] = row
-    sheet.height = y + _LINE * len(sheet.asides)
+    sheet.height = y + LINE * len(sheet.asides)
     return sheet
+
+
+def words(drawing: Drawing, watched: Watched) -> str:
+    """Return the same in words, the newest first."""
+    lines, made = [], laid_out(drawing, watched, Pages(repository=None, forge=None))
+    for row in made.rows:
+        where = "" if row.at.strand == 0 else f"[{_strand_name(row.strand)}] "
+        lines.append(f"{row.said.stop.commit[:12]} {where}{'; '.join(text for _, text in row.said.lines)}")
+        lines += [f"  {row.folded}"] if row.folded else []
+    return "\n".join((*lines, *made.asides))
+
+
+# --- what is said ----------------------------------------------------------------------------------------------------
 
 
 def _order(strands: Sequence[Strand]) -> list[At]:
@@ -150,7 +115,7 @@ def _steps(made: Mapping[str, Document], watched: Watched) -> tuple[dict[str, li
 
 def _said(
     stop: Stop, watched: Watched, pages: Pages, targets: Mapping[str, list[str]], rungs: Mapping[str, list[str]]
-) -> _Said:
+) -> Said:
     pins = [line for name in stop.pins[:_PINS] for line in _placed(name, watched)]
     more = [("pinned", f"and {len(stop.pins) - _PINS} more")] if len(stop.pins) > _PINS else []
     fixes = [watched.fixes[name] for name in stop.fixes if name in watched.fixes]
@@ -165,7 +130,7 @@ def _said(
         lines.append(("subject", safe(stop.subject)))
     lines.append(("small", " · ".join(_facts(stop))))
     kind = "target" if stop.commit in targets else "fix" if fixes else "pinned" if stop.pins else "plain"
-    return _Said(stop=stop, lines=tuple(lines), kind=kind, page=pages.commit(stop.commit))
+    return Said(stop=stop, lines=tuple(lines), kind=kind, page=pages.commit(stop.commit))
 
 
 def _step(kind: str, said: str, variants: list[str] | None) -> list[tuple[str, str]]:
@@ -233,44 +198,3 @@ def _strand_name(strand: Strand) -> str:
             return f"lost, once {_short(strand.name)}" if strand.name else "lost"
         case _:
             return _short(strand.name)
-
-
-# --- how it is drawn -------------------------------------------------------------------------------------------------
-
-
-def _draw_strand(root: ET.Element, number: int, strand: Strand, sheet: _Sheet) -> None:
-    mine = [row for row in sheet.rows if row.at.strand == number]
-    x, kind = sheet.x(number), f"strand {strand.kind}"
-    if len(mine) > 1:
-        ET.SubElement(root, "path", {"class": kind, "d": f"M{x} {mine[0].y}V{mine[-1].y}"})
-    for other, row in ((strand.base, mine[-1]), (strand.joins, mine[0])):
-        if other in sheet.by_stop:
-            there = sheet.by_stop[other]
-            to = sheet.x(there.at.strand)
-            middle = there.y + (_LINE if there.y < row.y else -_LINE)
-            way = f"M{x} {row.y}V{middle}Q{x} {there.y} {to} {there.y}"
-            ET.SubElement(root, "path", {"class": kind, "d": way})
-
-
-def _draw_row(root: ET.Element, row: _Row, sheet: _Sheet, width: int) -> None:
-    said, left = row.said, sheet.x(sheet.lanes) + 2
-    group = ET.SubElement(root, "g", {"class": "stop"})
-    ET.SubElement(group, "title").text = "; ".join(text for _, text in said.lines)
-    spot = {"class": f"dot {said.kind}", "cx": f"{sheet.x(row.at.strand)}", "cy": f"{row.y}"}
-    ET.SubElement(group, "circle", {**spot, "r": "7" if said.kind == "target" else "5"})
-    y = row.y + 5
-    for kind, text in said.lines:
-        shown = _cut(text, width - left, _SIZES.get(kind.partition(" ")[0], 1.0))
-        is_linked = said.page is not None and text is said.lines[-1][1]
-        parent = ET.SubElement(group, "a", {"href": said.page or ""}) if is_linked else group
-        ET.SubElement(parent, "text", {"class": kind, "x": f"{left}", "y": f"{y}"}).text = shown
-        y += _LINE
-    if row.folded:
-        ET.SubElement(
-            group, "text", {"class": "folded", "x": f"{left}", "y": f"{y + 3}"}
-        ).text = f"⋮ {_cut(row.folded, width - left, 0.9)}"
-
-
-def _cut(text: str, room: float, size: float) -> str:
-    most = int(room / (_LETTER * size))
-    return text if len(text) <= most else f"{text[: most - 1]}…"

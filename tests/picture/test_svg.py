@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.hostile.texts import TEXTS
 from watcher.drawing import At, Drawing, Stop, Strand, StrandKind
 from watcher.model import Oid, Place
-from watcher.pages.picture import NARROW, WIDE, svg, words
+from watcher.picture.sheet import words
+from watcher.picture.svg import NARROW, WIDE, svg
 from watcher.standing import Watched
 from watcher.web import pages
 
