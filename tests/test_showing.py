@@ -1,6 +1,7 @@
 """Who may see the pages, and how they go over the line."""
 
 import gzip
+from dataclasses import replace
 
 import pytest
 from starlette.requests import Request
@@ -11,6 +12,7 @@ from watcher.showing import Door, shown, takes_gzip
 
 LONG = Page(body=b"<p>" + b"long " * 1000, media_type="text/html; charset=utf-8")
 SHORT = Page(body=b"{}", media_type="application/json")
+DRAWN = Page(body=b"<svg/>", media_type="image/svg+xml")
 WRONG = Page(body=b'{"error": "no"}', media_type="application/json", status=400)
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 
@@ -20,7 +22,8 @@ class Site:
 
     def page(self, address, _query):
         """Return one of two pages."""
-        return {"long": LONG, "short": SHORT, "wrong": WRONG}.get(address)
+        pages = {"long": LONG, "short": SHORT, "wrong": WRONG, "badge/a.svg": DRAWN, "picture/a.svg": DRAWN}
+        return pages.get(address)
 
 
 def request(address="long", peer="127.0.0.1", **headers):
@@ -77,6 +80,22 @@ def status(at, **more):
 def test_it_is_asked_by_a_name_of_its_own(host, expected):
     """A page of a stranger's, whose name suddenly stands for this machine, names its own host."""
     assert expected == status(door(hosts=("watcher.example.org",)), host=host)
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [("badge/a.svg", 200), ("picture/a.svg", 200), ("picture/b.svg", 404), ("long", 403), ("badgers", 403)],
+)
+def test_badges_and_pictures_may_be_for_anybody(address, expected):
+    """By whatever name, from wherever, and on the pages of others; everything else stays as it was."""
+    at = door("192.0.2.1", token="secret", is_public=True)
+    answer = shown(Site(), at)(request(address, peer="203.0.113.9", host="watcher.example.org"))
+    assert (expected if expected != 403 else 401) == answer.status_code
+    if expected == 200:
+        assert "cross-origin" == answer.headers["cross-origin-resource-policy"]
+        assert "default-src 'none'; style-src 'unsafe-inline'" in answer.headers["content-security-policy"]
+        assert 401 == status(replace(at, is_public=False), address=address)
+        assert "same-origin" == shown(Site(), door())(request(address)).headers["cross-origin-resource-policy"]
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.0.2.1", "build-box"])  # noqa: S104 - it is only said

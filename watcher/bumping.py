@@ -19,6 +19,7 @@ from watcher.materials import lines
 from watcher.meant import meant
 from watcher.model import Oid, Pin
 from watcher.observation import Observation
+from watcher.picture.told import shown_to_all
 from watcher.planned import Plan
 from watcher.progress import Progress, quiet
 from watcher.store import Store
@@ -63,8 +64,9 @@ def bump_plans(
         kin = set(settings.relatives_of(upstream)) - {upstream}
         away = tuple(foreign(pin, upstream) for pin in found.pins if pin.upstream in kin and pin not in named)
         *first, last = _of_upstream(settings, asked, others, to, looked, together=together)
-        forge = settings.pages(upstream).forge
-        made += [replace(plan, forge=forge) for plan in (*first, replace(last, stays=(*last.stays, *away)))]
+        forge, shown = settings.pages(upstream).forge, shown_to_all(settings, store, {pin.id for pin in asked})
+        every = (*first, replace(last, stays=(*last.stays, *away)))
+        made += [replace(plan, forge=forge, shown=shown) for plan in every]
     return tuple(made)
 
 

@@ -408,15 +408,17 @@ def digest(
 ) -> None:
     """Tell what the week brought: print it, write it as HTML, or send it."""
     from watcher import digesting
+    from watcher.picture.told import of_week
     from watcher.report import digest as written
 
     settings, now = _settings(config), _now()
     begin = digesting.parse_since(since, now, settings.schedule.timezone) if since else None
     with _store(settings) as store:
         told = digesting.digest_now(settings, store, now, begin)
+        pictures = of_week(settings, store, told) if html else ()
         lines, is_sent = _sent(store, settings, now, begin) if send else ((), True)
     if html:
-        _write(html, written.html(told))
+        _write(html, written.html(told, pictures))
     elif not send:
         _print(written.text(told))
     _print("".join(f"{line}\n" for line in lines))

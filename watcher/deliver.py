@@ -20,6 +20,7 @@ from watcher.digesting import digest_of, outdated
 from watcher.errors import ConfigError, DeliveryError
 from watcher.model import Event, EventKind
 from watcher.offering import offered
+from watcher.picture.told import of_week
 from watcher.report import digestpost
 from watcher.report.alert import Alert, alerts
 from watcher.report.blocks import Post, baseline, post, reply
@@ -104,7 +105,8 @@ def _send(ways: Channels, message: Owed, store: Store, now: datetime) -> str | N
     """Send one message; return where the first one about its finding stands, or whom a mail server refused."""
     match ways.by_name[message.channel]:
         case Mail() as mail:
-            told = letter(digest_of(message.payload, ways.settings, store, now))
+            digest = digest_of(message.payload, ways.settings, store, now)
+            told = letter(digest, of_week(ways.settings, store, digest))
             return mail.send(message.key, told, now, is_patient=message.attempts < _PATIENT)
         case Bot() | Webhook() as slack:
             about = message.payload.get("finding") or message.payload.get("reply")

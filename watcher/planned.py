@@ -113,6 +113,17 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """Where anybody finds the picture of a dependency."""
+
+    name: str
+    """What it is called."""
+    picture: str
+    page: str
+    """Where the dependency is told of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """One bump: the pins that go to one commit, and those that do not move."""
 
@@ -133,6 +144,8 @@ class Plan:
     stays: tuple[Stay, ...] = ()
     cautions: tuple[str, ...] = ()
     """What to mind about the target, whatever the pin."""
+    shown: Shown | None = None
+    """Its dependency's picture, where anybody finds one."""
 
     @property
     def gained(self) -> tuple[Fix, ...]:

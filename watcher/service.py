@@ -111,6 +111,7 @@ class Service:
             header=http.trusted_header,
             proxies=http.proxies,
             hosts=http.hosts or (),
+            is_public=http.public,
         )
         return shown(Site(self._settings.state, lambda: self._settings, _now), door)
 

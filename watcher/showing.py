@@ -17,12 +17,14 @@ from starlette.responses import PlainTextResponse, Response
 from watcher.errors import ConfigError, StoreError
 from watcher.pages import Page
 from watcher.report.text import safe
-from watcher.site import Site
+from watcher.site import PUBLIC, Site
 
-_POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; "
-    "frame-ancestors 'none'"
-)
+_POLICIES = {
+    "text/html": "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'",
+    # A picture that stands alone has its style in it, and nothing that a browser runs or loads.
+    "image/svg+xml": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+}
 _HEADERS = {
     "cache-control": "no-cache",
     "referrer-policy": "no-referrer",
@@ -53,6 +55,12 @@ class Door:
     """From which networks that is believed."""
     hosts: tuple[str, ...] = ()
     """Under which other names the pages are asked for."""
+    is_public: bool = False
+    """Whether badges and pictures are shown to anybody."""
+
+    def is_open(self, address: str) -> bool:
+        """Answer whether what is at an address is shown to anybody, on any other page too."""
+        return self.is_public and address.startswith(PUBLIC)
 
     def refusal(self, request: Request) -> Response | None:
         """Return why a request is refused, None where it is not.
@@ -97,25 +105,28 @@ def shown(site: Site, door: Door) -> Callable[[Request], Response]:
     """Return what answers for every page."""
 
     def answer(request: Request) -> Response:
-        if refused := door.refusal(request):
+        address = request.path_params["address"]
+        is_open = door.is_open(address)
+        if not is_open and (refused := door.refusal(request)):
             return refused
         try:
-            page = site.page(request.path_params["address"], dict(request.query_params))
+            page = site.page(address, dict(request.query_params))
         except StoreError as error:
             return PlainTextResponse(f"{safe(str(error))}\n", status_code=503)
         if page is None:
             return PlainTextResponse("there is no such page\n", status_code=404)
-        return _sent(page, request)
+        return _sent(page, request, is_open=is_open)
 
     return answer
 
 
-def _sent(page: Page, request: Request) -> Response:
+def _sent(page: Page, request: Request, *, is_open: bool) -> Response:
     """Return a page as it goes over the line; packed it is another thing, with another tag."""
     is_packed = len(page.body) >= _PACKED_FROM and takes_gzip(request.headers.get("accept-encoding", ""))
     tag = f'"{sha256(page.body).hexdigest()[:32]}{"-gzip" if is_packed else ""}"'
-    policy = _POLICY if page.media_type.startswith("text/html") else "default-src 'none'"
+    policy = _POLICIES.get(page.media_type.partition(";")[0], "default-src 'none'")
     headers = {**_HEADERS, "content-security-policy": policy, "etag": tag, "vary": "accept-encoding, authorization"}
+    headers |= {"cross-origin-resource-policy": "cross-origin"} if is_open else {}
     if page.status == HTTPStatus.OK and is_known(request.headers.get("if-none-match", ""), tag):
         return Response(status_code=304, headers=headers)
     if not is_packed:

@@ -20,8 +20,11 @@ from watcher.pages.dependency import dependency
 from watcher.pages.finding import finding, steps
 from watcher.pages.history import history, weeks
 from watcher.pages.layout import Frame, style
+from watcher.picture.alone import MEDIA_TYPE, alone
 from watcher.picture.sheet import words
 from watcher.picture.svg import NARROW, WIDE, svg
+from watcher.picture.told import FOLDER as PICTURES
+from watcher.picture.told import drawings
 from watcher.standing import Standing, Watched
 from watcher.store import Store
 
@@ -31,6 +34,8 @@ STYLE = "style.css"
 CHECK = f"{API}check.json"
 FEED = "feed.atom"
 _DEPENDENCY, _FINDING, _BADGE, _HTML = "dependency/", "finding/", "badge/", ".html"
+PUBLIC = (_BADGE, PICTURES)
+"""Beginnings of the addresses that may be shown to anybody, for READMEs and issues."""
 _LATELY = timedelta(days=90)
 """How far back the feed and the history go."""
 _MOST = 64
@@ -77,7 +82,7 @@ class Site:
             told = standing.read(store, self._settings())
         handles = sorted(told.handles)
         yield from (BOARD, HISTORY, STYLE, FEED, *addresses(told, handles))
-        yield from (f"{_BADGE}{it.slug}.svg" for it in told.dependencies)
+        yield from (f"{folder}{it.slug}.svg" for it in told.dependencies for folder in PUBLIC)
         yield from (f"{_DEPENDENCY}{it.slug}{_HTML}" for it in told.dependencies)
         yield from (f"{_FINDING}{it}{_HTML}" for it in handles)
 
@@ -100,6 +105,8 @@ class Site:
             return Page(body=body.encode(errors="replace"), media_type=feed.MEDIA_TYPE)
         if address.startswith(_BADGE) and (it := told.dependency(_named(address, _BADGE, ".svg"))):
             return Page(body=badge.badge(it).encode(errors="replace"), media_type=badge.MEDIA_TYPE)
+        if address.startswith(PICTURES) and (it := told.dependency(_named(address, PICTURES, ".svg"))):
+            return Page(body=alone(drawings(settings, store, it), it).encode(errors="replace"), media_type=MEDIA_TYPE)
         if address.startswith(_DEPENDENCY) and (it := told.dependency(_named(address, _DEPENDENCY))):
             return _html(_dependency(store, settings, it, _frame("../", "", kept, now)))
         if address.startswith(_FINDING) and (key := told.handles.get(_named(address, _FINDING))):

@@ -284,7 +284,9 @@ def test_mail(told):
         "Content-Type",
     }
     assert wanted == set(message.keys())
-    assert ["text/plain", "text/html"] == [part.get_content_type() for part in message.iter_parts()]
+    assert ["text/plain", "multipart/related"] == [part.get_content_type() for part in message.iter_parts()]
+    [_, page] = message.iter_parts()
+    assert {"text/html", "image/png"} == {part.get_content_type() for part in page.iter_parts()}
     text = message.get_body(["plain"]).get_content().replace("\r\n", "\n")
     assert set() == harm(text)
     assert [] == [line for line in text.splitlines() if len(line) > 320]
@@ -293,13 +295,15 @@ def test_mail(told):
 TAGS = {
     "html", "head", "meta", "title", "body", "table", "tr", "td", "th", "p", "a", "b", "s", "h1", "h2", "h3", "ul",
     "li", "span", "div", "strong", "code", "del", "br", "tbody", "thead", "em", "small", "pre", "style", "hr", "dl",
-    "dt", "dd",
+    "dt", "dd", "img",
 }  # fmt: skip
-ATTRIBUTES = {"content", "charset", "name", "lang", "style", "href", "role", "class", "data-css-inline"}
+ATTRIBUTES = {
+    "content", "charset", "name", "lang", "style", "href", "role", "class", "data-css-inline", "src", "alt", "width",
+}  # fmt: skip
 
 
 def test_pages(told):
-    """Every tag is closed by its own, nothing is fetched and nothing runs."""
+    """Every tag is closed by its own, nothing is fetched and nothing runs; pictures are within."""
     for html in told.html:
         page = Page(html)
         assert [] == page.open
@@ -309,7 +313,9 @@ def test_pages(told):
         assert [] == [url for url in links if not url.startswith("https://git.example.org/")]
         assert [] == [value for name, value in page.attributes if name == "style" and "url(" in value]
         assert [] == page.comments
-        words = "".join(page.words)
+        images = [value for name, value in page.attributes if name == "src"]
+        assert [] == [it for it in images if not re.fullmatch(r"(data:image/png;base64,|cid:)[A-Za-z0-9+/=@]+", it)]
+        words = "".join([*page.words, *(value for name, value in page.attributes if name == "alt")])
         assert set() == harm(words)
 
 

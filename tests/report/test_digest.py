@@ -125,6 +125,18 @@ def test_anything_else_is_news(news):
     assert not replace(weeks.NOTHING, **news).is_quiet
 
 
+def test_pictures_are_within():
+    """In a file by their whole content, in a mail by their name there; what a stranger's words show is in words."""
+    picture = written.Picture(name=EVIL, words=EVIL, png=b"\x89PNG", width=544)
+    whole, sent = written.html(weeks.EVERYTHING, [picture]), written.letter(weeks.EVERYTHING, (picture,))
+    for page, source in ((whole, "data:image/png;base64,iVBORw=="), (sent.html, f"cid:{picture.cid}")):
+        seen = Page(page)
+        assert 1 == seen.tags.count("img")
+        assert source in seen.links
+        assert all(it == source or it.startswith("https://github.com/") for it in seen.links)
+    assert (picture,) == sent.pictures
+
+
 @pytest.mark.parametrize("week", [weeks.EVERYTHING, weeks.NOTHING, hostile()])
 def test_the_page_asks_no_host_for_anything(week):
     """No image, no script, no style sheet from elsewhere; links are https."""

@@ -38,7 +38,9 @@ def test_printed_and_written(run, world):
     assert "DRIFT BETWEEN VARIANTS" in done.stdout
     done = run("digest", "--since", "1d", "--html", "week.html")
     assert (0, "") == (done.returncode, done.stdout)
-    assert "Fixes available" in (world.folder / "week.html").read_text()
+    page = (world.folder / "week.html").read_text()
+    assert "Fixes available" in page
+    assert 'src="data:image/png;base64,' in page
 
 
 @pytest.mark.parametrize("arguments", [["--since", "soon"], ["--html", "no/such/folder.html"], ["--send"]])

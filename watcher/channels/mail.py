@@ -86,6 +86,9 @@ class Mail:
         # Lines of any length and any letter, over servers that take neither.
         message.set_content(letter.text, cte="quoted-printable")
         message.add_alternative(letter.html, subtype="html", cte="quoted-printable")
+        for it in letter.pictures:
+            _, page = message.iter_parts()
+            page.add_related(it.png, "image", "png", cid=f"<{it.cid}>", disposition="inline", filename="history.png")
         return message
 
     def _connected(self) -> "Line":

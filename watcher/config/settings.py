@@ -333,6 +333,9 @@ class Http(_Model):
     address: SiteAddress | None = None
     """Where people find the pages: https://watcher.example.org; links of the feed begin so. Default: they are
     relative."""
+    public: bool = False
+    """Whether badges and pictures are shown to anybody, without a token: README files can show them then, and, with
+    `address`, the issues and pull requests that are opened have the picture. Default: false."""
 
 
 class Mirrors(_Model):

@@ -1,14 +1,17 @@
 """Write a digest: as a mail in text and in HTML, and as a Slack post."""
 
-from collections.abc import Sequence
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from hashlib import sha256
 from textwrap import fill
 from typing import Any
 
 from css_inline import CSSInliner
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup, escape
 
 from watcher.model import Place
 from watcher.plural import counted
@@ -33,9 +36,33 @@ _MOST = {
 _SHORT = 12
 """Digits of a commit that are shown."""
 _LONGEST_LINK = 300
+_WORDS = 1000
+"""Characters that say what a picture shows."""
 _LEVEL = {"same": "Same commit", "aligned": "Same fixes in other commits"}
 _OTHER = "Different commits, no missing fix known"
 _SUMMED = "more: watcher check"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """Where the variants of a dependency stand, drawn."""
+
+    name: str
+    words: str
+    """The same in words."""
+    png: bytes
+    width: int
+    """Pixels, as it is shown; it may have more."""
+
+    @property
+    def cid(self) -> str:
+        """Return what it is called within a mail (RFC 2392)."""
+        return f"{sha256(self.png).hexdigest()[:16]}@watcher"
+
+    @property
+    def data(self) -> str:
+        """Return it as an address that has it all (RFC 2397)."""
+        return f"data:image/png;base64,{b64encode(self.png).decode()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +72,14 @@ class Letter:
     subject: str
     text: str
     html: str
+    pictures: tuple[Picture, ...] = ()
+    """Those that the HTML shows, by their `cid`."""
 
 
-def letter(digest: Digest) -> Letter:
+def letter(digest: Digest, pictures: tuple[Picture, ...] = ()) -> Letter:
     """Return a digest as a mail."""
-    return Letter(subject=subject(digest), text=text(digest), html=html(digest))
+    shown = [(it, f"cid:{it.cid}") for it in pictures]
+    return Letter(subject=subject(digest), text=text(digest), html=_html(digest, shown), pictures=pictures)
 
 
 def subject(digest: Digest) -> str:
@@ -74,9 +104,15 @@ def text(digest: Digest) -> str:
     return "\n".join(_wrapped(line) for line in shown.rstrip("\n").split("\n")) + "\n"
 
 
-def html(digest: Digest) -> str:
-    """Return a digest as one HTML document that asks no host for anything."""
-    shown = _environment().get_template("digest.html.j2").render(it=digest)
+def html(digest: Digest, pictures: Iterable[Picture] = ()) -> str:
+    """Return a digest as one HTML document that asks no host for anything, with its pictures in it."""
+    return _html(digest, [(it, it.data) for it in pictures])
+
+
+def _html(digest: Digest, pictures: Sequence[tuple[Picture, str]]) -> str:
+    """Return a digest as HTML that shows each picture from an address that we made."""
+    drawn = [(it, Markup(address), escape(safe(it.words, _WORDS))) for it, address in pictures]  # noqa: S704
+    shown = _environment().get_template("digest.html.j2").render(it=digest, pictures=drawn)
     inliner = CSSInliner(load_remote_stylesheets=False)
     return inliner.inline(shown) + "\n"
 

@@ -101,7 +101,7 @@ def body(plan: Plan) -> str:
 def _body(plan: Plan, landings: int, lines: int) -> str:
     """Return the body with at most so many landings, and lines of any other kind."""
     groups = grouped(plan)
-    parts = [marker(mark(plan)), "", *_opening(plan, groups), "", *_fixes(plan, lines)]
+    parts = [marker(mark(plan)), "", *_opening(plan, groups), "", *_fixes(plan, lines), *_picture(plan)]
     for steps in groups:
         parts += ["", *_brings(plan, steps, landings, lines, is_only=len(groups) == 1)]
     parts += _listed("### Mind", [_words(said) for said in _all_cautions(plan)], lines)
@@ -129,6 +129,13 @@ def _fixes(plan: Plan, lines: int) -> list[str]:
     rows = [_row(gain, plan, _PLACES if lines <= _LINES else _LINES) for gain in every]
     head = ["| fix | what it repairs here | how sure |", "| --- | --- | --- |"]
     return ["### What it gains", "", *head, *_some(rows, lines, "| {} | | |")]
+
+
+def _picture(plan: Plan) -> list[str]:
+    if plan.shown is None:
+        return []
+    image = f"![{_words(plan.shown.name)}]({plan.shown.picture})"
+    return ["", "### Where the variants stand", "", f"[{image}]({plan.shown.page})"]
 
 
 def _row(gain: Gain, plan: Plan, most: int) -> str:
