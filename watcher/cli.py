@@ -438,7 +438,7 @@ def report(
     from watcher.site import Site
 
     settings = _settings(config)
-    count = exporting.write(Site(settings.state, lambda: settings, _now), html)
+    count = exporting.write(Site(settings.state, lambda: settings, _now, is_copy=True), html)
     _say(f"{count} pages; begin with {exporting.first_page(html)}")
 
 

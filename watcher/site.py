@@ -5,7 +5,7 @@ Nobody is asked for a page, and no program is started: everything was written do
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +19,7 @@ from watcher.pages.board import Filters, board, filters_of
 from watcher.pages.dependency import dependency
 from watcher.pages.finding import finding, steps
 from watcher.pages.history import history, weeks
-from watcher.pages.layout import Frame, style
+from watcher.pages.layout import Frame, script, style
 from watcher.picture.alone import MEDIA_TYPE, alone
 from watcher.picture.sheet import words
 from watcher.picture.svg import NARROW, WIDE, svg
@@ -31,6 +31,7 @@ from watcher.store import Store
 BOARD = "index.html"
 HISTORY = "history.html"
 STYLE = "style.css"
+SCRIPT = "filter.js"
 CHECK = f"{API}check.json"
 FEED = "feed.atom"
 _DEPENDENCY, _FINDING, _BADGE, _HTML = "dependency/", "finding/", "badge/", ".html"
@@ -55,8 +56,11 @@ class _Kept:
 class Site:
     """All pages of one configuration."""
 
-    def __init__(self, state: Path, settings: Callable[[], Settings], now: Callable[[], datetime]) -> None:
-        self._state, self._settings, self._now = state, settings, now
+    def __init__(
+        self, state: Path, settings: Callable[[], Settings], now: Callable[[], datetime], *, is_copy: bool = False
+    ) -> None:
+        """`is_copy`: the pages become files, which no server filters."""
+        self._state, self._settings, self._now, self._is_copy = state, settings, now, is_copy
         self._lock = threading.Lock()
         self._kept: _Kept | None = None
 
@@ -64,6 +68,8 @@ class Site:
         """Return what is at an address below the board, None where nothing is; raise StoreError."""
         if address == STYLE:
             return Page(body=style().encode(), media_type="text/css; charset=utf-8")
+        if address == SCRIPT and self._is_copy:
+            return Page(body=script().encode(), media_type="text/javascript; charset=utf-8")
         now, asked = self._now(), (address or BOARD, filters_of(query) if address in {"", BOARD} else Filters())
         # One at a time: whoever comes while a page is made finds it made.
         with self._lock, Store.open(self._state) as store:
@@ -82,6 +88,7 @@ class Site:
             told = standing.read(store, self._settings())
         handles = sorted(told.handles)
         yield from (BOARD, HISTORY, STYLE, FEED, *addresses(told, handles))
+        yield from (SCRIPT,) if self._is_copy else ()
         yield from (f"{folder}{it.slug}.svg" for it in told.dependencies for folder in PUBLIC)
         yield from (f"{_DEPENDENCY}{it.slug}{_HTML}" for it in told.dependencies)
         yield from (f"{_FINDING}{it}{_HTML}" for it in handles)
@@ -95,7 +102,8 @@ class Site:
     def _made(self, store: Store, kept: _Kept, address: str, chosen: Filters, now: datetime) -> Page | None:
         told, settings = kept.standing, kept.settings
         if address == BOARD:
-            return _html(board(told, chosen, settings.pages, _frame("", "board", kept, now)))
+            frame = replace(_frame("", "board", kept, now), is_copy=self._is_copy)
+            return _html(board(told, chosen, settings.pages, frame))
         if address == HISTORY:
             return _html(_history(store, now - _LATELY, _frame("", "history", kept, now)))
         if address.startswith(API):
@@ -138,7 +146,7 @@ def _finding(store: Store, kept: _Kept, it: Finding, frame: Frame) -> str:
     watched, concern = _watched(kept.standing, it), it.concern
     written = _judged(watched) if watched and concern.pin else ()
     told = remembered.arguments(kept.settings, store, concern.upstream or "", written)[0] if written else {}
-    life = steps(store.events(it.key), store.about(it.key), {})
+    life = steps(store.events(it.key), store.about(it.key))
     return finding(it, told.get(concern.pin or ""), life, watched, frame)
 
 

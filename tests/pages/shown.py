@@ -27,12 +27,16 @@ class Shown(HTMLParser):
         self.links: list[str] = []
         self.tags: list[str] = []
         self.open: list[str] = []
+        self.is_within = False
         self.feed(page)
         self.close()
         assert [] == self.open
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note a tag, and where it leads."""
+        """Note a tag, and where it leads; where a word may be broken is seen by nobody."""
+        self.is_within = tag == "wbr"
+        if self.is_within:
+            return
         assert not [name for name, _ in attrs if name == "style" or name.startswith("on")]
         self.tags.append(tag)
         self.links += [value or "" for name, value in attrs if name == "href"]
@@ -49,6 +53,9 @@ class Shown(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         """Note words."""
+        if self.is_within:
+            data = self.words.pop() + data
+        self.is_within = False
         self.words.append(data)
 
     @property

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.stories import kit, test_two_fixes
+from watcher import exporting
 from watcher.config import Settings
 from watcher.config.fields import Endpoint
 from watcher.serving import Served
@@ -49,6 +50,7 @@ def address(world, pulse):
     world.look()
     settings = Settings.model_validate(world.document())
     site = Site(settings.state, lambda: settings, lambda: world.now)
+    exporting.write(Site(settings.state, lambda: settings, lambda: world.now, is_copy=True), world.folder / "copy")
     door = Door(host="127.0.0.1", token=None)
     with Served(Endpoint(host="127.0.0.1", port=0), world.state, pulse, shown(site, door), now=lambda: world.now) as it:
         yield f"http://{it.address}/"
@@ -71,7 +73,7 @@ def chromium(address):
 
 
 @contextmanager
-def opened(chromium, size, scheme, *, scripts=True):
+def opened(chromium, size, scheme, *, scripts=True, hosts=1):
     """Open a window; nothing may be complained of, and nobody else asked, until it is closed."""
     width, height = SIZES[size]
     context = chromium.new_context(
@@ -85,10 +87,10 @@ def opened(chromium, size, scheme, *, scripts=True):
     page.on("pageerror", lambda it: said.append(str(it)))
     page.on("request", lambda it: asked.append(it.url))
     yield page
-    hosts = {it.split("/")[2] for it in asked if it.startswith("http")}
+    seen = {it.split("/")[2] for it in asked if it.startswith("http")}
     context.close()
     assert [] == said
-    assert 1 == len(hosts)
+    assert hosts == len(seen)
 
 
 def every_page(page, address):
@@ -130,6 +132,29 @@ def test_filters_without_a_script(chromium, address):
         assert "variant=cpu" in page.url
         assert ["engine"] == page.locator(".board tbody th a").all_inner_texts()
         page.get_by_role("link", name="without variant cpu").click()
+        assert 3 == page.locator(".board tbody tr").count()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_filters_of_a_copy(chromium, address, world, size):
+    """Without a server a script filters, by the same address; without it everything is shown."""
+    copy = (world.folder / "copy/index.html").as_uri()
+    every = "Array.from(document.querySelectorAll('.board th a'))"
+    names = f"{every}.filter(it => it.checkVisibility()).map(it => it.textContent)"
+    with opened(chromium, size, "light", hosts=0) as page:
+        page.goto(copy)
+        assert 3 == len(page.evaluate(names))
+        page.get_by_label("Variant").select_option("cpu")
+        page.get_by_role("button", name="Show").click()
+        page.wait_for_url("**/index.html?variant=cpu*")
+        assert ["engine"] == page.evaluate(names)
+        assert page.get_by_text("1 of 3 shown").is_visible()
+        assert "cpu" == page.get_by_label("Variant").input_value()
+        for query, expected in (("severity=high", 2), ("severity=odd", 3), ("upstream=https://elsewhere", 0)):
+            page.goto(f"{copy}?{query}")
+            assert (query, expected) == (query, len(page.evaluate(names)))
+    with opened(chromium, "wide", "light", scripts=False, hosts=0) as page:
+        page.goto(f"{copy}?variant=cpu")
         assert 3 == page.locator(".board tbody tr").count()
 
 

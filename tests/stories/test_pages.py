@@ -279,9 +279,11 @@ def test_the_token_opens(site, world, pulse):
 def test_pages_as_files(site, tmp_path):
     """All of them, again and again; what is no more goes, and nothing that is not ours."""
     folder = tmp_path / "pages"
+    site = Site(site._state, site._settings, site._now, is_copy=True)
     count = exporting.write(site, folder)
     files = {str(it.relative_to(folder)) for it in folder.rglob("*") if it.is_file()} - {".watcher-pages"}
     assert set(site.addresses()) == files
+    assert "filter.js" in files
     assert count == len(files)
     (folder / "dependency/mine.txt").write_text("mine")
     (folder / ".watcher-pages").write_text("dependency/old.html\n../outside\n")

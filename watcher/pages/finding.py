@@ -78,14 +78,11 @@ def commands(it: Finding) -> tuple[str, ...]:
     return (f"watcher explain {it.handle}", *bump, f"watcher ack {it.handle}")
 
 
-def steps(events: Iterable[Event], owed: Iterable[Owed], posts: Mapping[str, str]) -> tuple[Step, ...]:
-    """Return the life of one finding in order: what happened to it, and where that was told.
-
-    `owed` are the messages about it; `posts` has channel → where a browser shows what was posted, where that is known.
-    """
+def steps(events: Iterable[Event], owed: Iterable[Owed]) -> tuple[Step, ...]:
+    """Return the life of one finding in order: what happened to it, and where the messages about it told that."""
     log = sorted(events, key=lambda it: it.at)
     keys = {it.finding.key for it in log}
-    found = [*_happened(log), *(step for it in owed for step in _told(it, keys, posts))]
+    found = [*_happened(log), *(step for it in owed for step in _told(it, keys))]
     return tuple(sorted(found, key=lambda it: it.at))
 
 
@@ -98,14 +95,14 @@ def _happened(log: list[Event]) -> Iterator[Step]:
         before[event.finding.key] = event.finding
 
 
-def _told(it: Owed, keys: set[str], posts: Mapping[str, str]) -> Iterator[Step]:
+def _told(it: Owed, keys: set[str]) -> Iterator[Step]:
     """Give the step of one message; none where something newer took its place, or it is about something else."""
     what = _what(it.payload, keys)
     if what is None or it.dropped_at:
         return
     where, but = safe(it.channel.capitalize()), f": {safe(it.reason)}" if it.reason else ""
     if it.delivered_at:
-        yield Step(at=it.delivered_at, words=f"Told in {where} ({what}){but}", link=posts.get(it.channel))
+        yield Step(at=it.delivered_at, words=f"Told in {where} ({what}){but}")
     elif it.failed_at:
         yield Step(at=it.failed_at, words=f"Could not be told in {where} ({what}){but}")
     else:

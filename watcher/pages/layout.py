@@ -24,6 +24,8 @@ class Frame:
     now: datetime
     zone: tzinfo
     version: str
+    is_copy: bool = False
+    """Whether the pages are files, which no server filters."""
 
 
 def render(template: str, frame: Frame, **values: object) -> str:
@@ -38,6 +40,12 @@ def style() -> str:
     return "".join(
         [*sheets(), *((folder / name).read_text(encoding="utf-8") for name in ("style.css", "argument.css"))]
     )
+
+
+@cache
+def script() -> str:
+    """Return the script that filters the board of a copy; pages that are served have none."""
+    return (files("watcher.pages") / "static" / "filter.js").read_text(encoding="utf-8")
 
 
 @cache
