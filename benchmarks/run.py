@@ -56,6 +56,7 @@ PARTS = (
     Part(name="scan", title="Reading history", takes_repos=True),
     Part(name="store", title="Remembering"),
     Part(name="start", title="Starting"),
+    Part(name="board", title="Pages"),
 )
 
 

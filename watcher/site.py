@@ -3,6 +3,7 @@
 Nobody is asked for a page, and no program is started: everything was written down by the last looks.
 """
 
+import gc
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,12 +11,12 @@ from datetime import datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 
-from watcher import remembered, standing
+from watcher import remembered
 from watcher.config import Settings
 from watcher.model import Finding, Pin
 from watcher.pages import Page, badge, feed
 from watcher.pages.api import API, addresses, answer
-from watcher.pages.board import Filters, board, filters_of
+from watcher.pages.board import Filters, Lines, board, filters_of
 from watcher.pages.dependency import dependency
 from watcher.pages.finding import finding, steps
 from watcher.pages.history import history, weeks
@@ -25,7 +26,7 @@ from watcher.picture.sheet import words
 from watcher.picture.svg import NARROW, WIDE, svg
 from watcher.picture.told import FOLDER as PICTURES
 from watcher.picture.told import drawings
-from watcher.standing import Standing, Watched
+from watcher.standing import Reader, Standing, Watched
 from watcher.store import Store
 
 BOARD = "index.html"
@@ -62,6 +63,7 @@ class Site:
         """`is_copy`: the pages become files, which no server filters."""
         self._state, self._settings, self._now, self._is_copy = state, settings, now, is_copy
         self._lock = threading.Lock()
+        self._reader, self._lines = Reader(), Lines()
         self._kept: _Kept | None = None
 
     def page(self, address: str, query: Mapping[str, str]) -> Page | None:
@@ -84,8 +86,8 @@ class Site:
 
     def addresses(self) -> Iterator[str]:
         """Yield every address, for a copy of the whole."""
-        with Store.open(self._state) as store:
-            told = standing.read(store, self._settings())
+        with self._lock, Store.open(self._state) as store:
+            told = self._reader.read(store, self._settings())
         handles = sorted(told.handles)
         yield from (BOARD, HISTORY, STYLE, FEED, *addresses(told, handles))
         yield from (SCRIPT,) if self._is_copy else ()
@@ -96,14 +98,17 @@ class Site:
     def _current(self, store: Store, now: datetime) -> _Kept:
         settings, state = self._settings(), (*store.last_changes(), now.replace(second=0, microsecond=0))
         if self._kept is None or self._kept.settings is not settings or self._kept.state != state:
-            self._kept = _Kept(settings, state, standing.read(store, settings), {})
+            is_first = self._kept is None
+            self._kept = _Kept(settings, state, self._reader.read(store, settings), {})
+            if is_first:
+                gc.freeze()  # so much lives as long as the process: the collector need not go over it again and again
         return self._kept
 
     def _made(self, store: Store, kept: _Kept, address: str, chosen: Filters, now: datetime) -> Page | None:
         told, settings = kept.standing, kept.settings
         if address == BOARD:
             frame = replace(_frame("", "board", kept, now), is_copy=self._is_copy)
-            return _html(board(told, chosen, settings.pages, frame))
+            return _html(board(told, chosen, settings.pages, frame, self._lines))
         if address == HISTORY:
             return _html(_history(store, now - _LATELY, _frame("", "history", kept, now)))
         if address.startswith(API):

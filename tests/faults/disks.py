@@ -67,7 +67,7 @@ class Story:
 
     def __post_init__(self) -> None:
         """Play it up to its middle, and once without trouble."""
-        self.world = World(folder=self.folder, server=self.server, config=dict(_SLACK), now=self.now)
+        self.world = World(folder=self.folder, server=self.server, config=dict(_SLACK), now=self.now, reader=None)
         oids = self.world.engine.draw(_BEFORE, **self.history)
         self.world.pin(cuda=oids["B"], rocm=oids["X"], cpu="v1.0")
         if not self.is_first:

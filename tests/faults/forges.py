@@ -31,7 +31,7 @@ class Hub:
     """An upstream on a forge that alone knows that a change is a fix."""
 
     def __init__(self, kind: str, folder: Path, server: GitServer, fake: Fake) -> None:
-        self.world, self.server, self.fake = World(folder=folder, server=server), server, fake
+        self.world, self.server, self.fake = World(folder=folder, server=server, reader=None), server, fake
         self.kind, self.api = kind, fake.api
         self._oids = self._draw("A---B   (main)")
 

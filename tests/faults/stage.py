@@ -293,7 +293,7 @@ def _template() -> _Template:
     folder = Path(mkdtemp(prefix="faults-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with hermetic(folder), GitServer(folder / "served") as server:
-        world = World(folder=folder, server=server, config=CONFIG)
+        world = World(folder=folder, server=server, config=CONFIG, reader=None)
         stage = Stage(world=world, before=folder / "before")
         stage.rewind()
         world.look()
@@ -314,7 +314,7 @@ def staged(folder: Path, context: SSLContext | None = None, *, is_hasty: bool = 
         stamina.set_testing(True, attempts=2) if is_hasty else nullcontext(),
         GitServer(folder / "served", context) as server,
     ):
-        stage = Stage(world=World(folder=folder, server=server, config=CONFIG), before=_template().before)
+        stage = Stage(world=World(folder=folder, server=server, config=CONFIG, reader=None), before=_template().before)
         stage.rewind()
         yield stage
 

@@ -9,7 +9,7 @@ from tests.hostile.texts import TEXTS
 from tests.pages.shown import FRAME, Shown
 from tests.report import passes
 from watcher.model import Patience, Place, State
-from watcher.pages.board import Filters, board, filters_of
+from watcher.pages.board import Filters, Lines, board, filters_of
 from watcher.report.json import pin_document
 from watcher.standing import Standing, Watched
 from watcher.web import pages
@@ -163,3 +163,16 @@ def test_what_strangers_wrote_stays_text(name):
     seen, plain = written_by(TEXTS[name][:500].decode(errors="replace")), written_by("plain")
     assert plain.tags == seen.tags
     assert seen.text.isprintable()
+
+
+def test_a_line_is_written_again_when_an_age_on_it_is_another():
+    """And when something is otherwise; until then it is the same text."""
+    lines, it = Lines(), watched(seen=passes.NOW)
+    first = lines.written(it, pages, FRAME)
+    later = replace(FRAME, now=passes.NOW + timedelta(minutes=59))
+    assert first is lines.written(it, pages, later)
+    assert "less than an hour ago" in first
+    assert "1 hour ago" in lines.written(it, pages, replace(FRAME, now=passes.NOW + timedelta(hours=1)))
+    assert "nothing open" in first
+    assert f">{FINDING.concern.severity}<" in lines.written(replace(it, findings=(FINDING,)), pages, FRAME)
+    assert "less than an hour ago" in lines.written(it, pages, FRAME)  # the clock was set back

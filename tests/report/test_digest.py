@@ -234,6 +234,16 @@ def test_lasting(hours, told):
     assert told == written.lasting(weeks.UNTIL - timedelta(hours=hours), weeks.UNTIL)
 
 
+@pytest.mark.parametrize("minutes", [-5, 0, 1, 59, 60, 61, 47 * 60, 48 * 60 - 1, 48 * 60, 72 * 60, 576000])
+def test_until_when_it_lasts_so_long(minutes):
+    """Up to that moment the words stay, and there they change."""
+    since, now = weeks.UNTIL - timedelta(minutes=minutes), weeks.UNTIL
+    until = written.lasting_until(since, now)
+    assert until > now
+    assert written.lasting(since, now) == written.lasting(since, until - timedelta(seconds=1))
+    assert written.lasting(since, now) != written.lasting(since, until)
+
+
 def test_severities_are_words():
     """The label says the severity, so that colour alone says nothing."""
     words = "".join(Page(written.html(weeks.EVERYTHING)).words)

@@ -104,6 +104,8 @@ class World:
     now: datetime = START
     downstreams: dict[str, Downstream] = field(default_factory=dict)
     upstreams: dict[str, Upstream] = field(default_factory=dict)
+    reader: standing.Reader | None = field(default_factory=standing.Reader)
+    """Reads what pages show again after each look; None where states of other times take each other's place."""
 
     # --- the stage ---------------------------------------------------------------------------------------------------
 
@@ -165,7 +167,9 @@ class World:
         with Store.open(settings.state) as store:
             found = cycle.check(settings, store, now=self.now)
             if not any(it.upstream in self._repositories for it in found.unobserved):
-                assert as_said(document(found)) == as_said(standing.document(standing.read(store, settings)))
+                now = standing.read(store, settings)
+                assert as_said(document(found)) == as_said(standing.document(now))
+                assert self.reader is None or now == self.reader.read(store, settings)
             return self._by_whom_it_should(found)
 
     def tick(self, minutes: float) -> Pass:

@@ -1,5 +1,6 @@
 """Do the variants of one dependency still carry the same fixes?"""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
@@ -56,8 +57,9 @@ def _families(relatives: Sequence[Sequence[str]]) -> dict[str, str]:
 def _named(shared: list[dict[str, Pin]]) -> dict[str, dict[str, Pin]]:
     """Name each group by its dependency; two of one name get their owners too."""
     names = [next(iter(variants.values())).name for variants in shared]
+    count = Counter(names)
     return {
-        name if names.count(name) == 1 else "/".join(_upstream(variants).split("/")[-2:]): variants
+        name if count[name] == 1 else "/".join(_upstream(variants).split("/")[-2:]): variants
         for name, variants in zip(names, shared, strict=True)
     }
 

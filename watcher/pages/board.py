@@ -1,20 +1,23 @@
 """The board: one line for each dependency, its variants side by side, what needs a person first."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
+
+from markupsafe import Markup
 
 from watcher.model import Place, Severity
 from watcher.pages.layout import Frame, render
 from watcher.plural import counted
-from watcher.report.digest import lasting
+from watcher.report.digest import lasting, lasting_until
 from watcher.report.text import safe
 from watcher.standing import Document, Standing, Watched
 from watcher.web import PagesOf
 
+_LONG = timedelta(days=1)
 _QUIET = {"default", "release-tag", "branch"}
 """Classes of which nothing needs to be said."""
 _STANDS = {
@@ -88,14 +91,45 @@ class Line:
     silence: str
 
 
-def board(standing: Standing, chosen: Filters, pages_of: PagesOf, frame: Frame) -> str:
-    """Return the board, of those dependencies that are chosen."""
-    shown = [it for it in standing.dependencies if chosen.admits(it)]
+class Lines:
+    """The lines of the board as they were written, each until its dependency, or an age on it, is another one."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, _Written] = {}
+
+    def written(self, it: Watched, pages_of: PagesOf, frame: Frame) -> Markup:
+        """Return the line of a dependency."""
+        held = self._held.get(it.slug)
+        if held is None or held.watched is not it or not held.at <= frame.now < held.until:
+            text = render("line.html.j2", frame, line=_line(it, pages_of, frame.now), safe=safe)
+            until = min((lasting_until(at, frame.now) for at in _moments(it)), default=frame.now + _LONG)
+            held = self._held[it.slug] = _Written(
+                watched=it,
+                at=frame.now,
+                until=until,
+                text=Markup(text),  # noqa: S704 - the template escapes every text in it
+            )
+        return held.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Written:
+    """One line of the board, in HTML."""
+
+    watched: Watched
+    at: datetime
+    until: datetime
+    text: Markup
+
+
+def board(standing: Standing, chosen: Filters, pages_of: PagesOf, frame: Frame, lines: Lines | None = None) -> str:
+    """Return the board, of those dependencies that are chosen; `lines` has those that were written before."""
+    lines = lines or Lines()
     return render(
         "board.html.j2",
         frame,
         standing=standing,
-        lines=[_line(it, pages_of, frame.now) for it in shown],
+        lines=[lines.written(it, pages_of, frame) for it in standing.dependencies if chosen.admits(it)],
         chosen=chosen,
         active=[(it.name, value) for it in fields(chosen) if (value := getattr(chosen, it.name))],
         counts=_counts(standing.dependencies),
@@ -126,6 +160,14 @@ def _line(it: Watched, pages_of: PagesOf, now: datetime) -> Line:
         seen=f"{lasting(it.seen, now)} ago" if it.seen else "never",
         silence=f"not observed for {lasting(since.since, now)}: {safe(since.last_reason, 120)}" if since else "",
     )
+
+
+def _moments(it: Watched) -> Iterator[datetime]:
+    """Yield the moments of which a line tells how long ago they are."""
+    yield from (failed.since for failed in it.silences.values())
+    yield from (datetime.fromisoformat(at) for pin in it.pins if (at := pin.get("committed_at")))
+    if it.seen:
+        yield it.seen
 
 
 def _cell(pin: Document, it: Watched, pages_of: PagesOf, now: datetime) -> Cell:

@@ -3,7 +3,7 @@
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from hashlib import sha256
 from textwrap import fill
@@ -146,6 +146,12 @@ def lasting(since: datetime, until: datetime) -> str:
     if hours >= 48:  # noqa: PLR2004 - two days; below that hours say more
         return counted(hours // 24, "day")
     return counted(hours, "hour") if hours else "less than an hour"
+
+
+def lasting_until(since: datetime, now: datetime) -> datetime:
+    """Return until when `lasting(since, …)` says what it says now."""
+    hours = max(int((now - since).total_seconds()) // 3600, 0)
+    return since + (timedelta(days=hours // 24 + 1) if hours >= 48 else timedelta(hours=hours + 1))  # noqa: PLR2004
 
 
 def short(ref: str | None) -> str:

@@ -8,10 +8,10 @@ of one that cannot be read.
 
 from watcher.store.lifecycle import Lifecycle, Message, Owed
 from watcher.store.replies import Kept, Replies
-from watcher.store.standings import Look, Standings
+from watcher.store.standings import Look, Mark, Standings
 from watcher.store.upstreams import Upstreams
 
-__all__ = ["Kept", "Look", "Message", "Owed", "Replies", "Store"]
+__all__ = ["Kept", "Look", "Mark", "Message", "Owed", "Replies", "Store"]
 
 
 class Store(Upstreams, Lifecycle, Standings, Replies):

@@ -4,9 +4,10 @@ A damaged one is set aside and made anew when it is opened (see `damage`); a loc
 """
 
 import fcntl
+import json
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -197,6 +198,13 @@ class Database:
         """Return every row of a question."""
         with _told(self.path):
             return self._db.execute(sql, values).fetchall()
+
+    def _among(self, sql: str, key: str, names: Iterable[str] | None) -> list[tuple[Any, ...]]:
+        """Return every row of a question by its key, or those of some names."""
+        if names is None:
+            return self._rows(f"{sql} ORDER BY {key}")
+        some = "IN (SELECT value FROM json_each(?))"
+        return self._rows(f"{sql} WHERE {key} {some} ORDER BY {key}", json.dumps([*names]))
 
     def _row(self, sql: str, *values: object) -> tuple[Any, ...] | None:
         """Return the first row of a question, or None."""

@@ -76,9 +76,10 @@ _WAITS = "delivered_at IS NULL AND failed_at IS NULL AND dropped_at IS NULL"
 class Lifecycle(Database):
     """The memory of findings, events and messages."""
 
-    def findings(self) -> tuple[Finding, ...]:
-        """Return every finding that was ever made, resolved ones too, by key."""
-        return tuple(rows.finding(body) for (body,) in self._rows("SELECT body FROM findings ORDER BY key"))
+    def findings(self, only: Iterable[str] | None = None) -> tuple[Finding, ...]:
+        """Return every finding that was ever made, resolved ones too, or those of some keys; by key."""
+        found = self._among("SELECT body FROM findings", "key", only)
+        return tuple(rows.finding(body) for (body,) in found)
 
     def finding(self, key: str) -> Finding | None:
         """Return one finding, or None."""

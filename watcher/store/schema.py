@@ -4,6 +4,7 @@ A step that was released is never edited; a new one is added below it. A databas
 comes from a newer version.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -274,6 +275,34 @@ def m009_accounts(db: "Database") -> None:
     )
 
 
+def m010_touched(db: "Database") -> None:
+    """Add which rows were written since when, for whoever reads again and again what pages show.
+
+    The newest note of a row alone stays. The first row names the database itself.
+    """
+    for change in (
+        "CREATE TABLE touched (id INTEGER PRIMARY KEY, sort TEXT NOT NULL, name TEXT NOT NULL) STRICT",
+        "CREATE INDEX touched_by_name ON touched (sort, name)",
+        "INSERT INTO touched (sort, name) VALUES ('database', hex(randomblob(16)))",
+        """
+        CREATE TRIGGER touched_once AFTER INSERT ON touched BEGIN
+        DELETE FROM touched WHERE sort = NEW.sort AND name = NEW.name AND id < NEW.id; END
+        """,
+        *_touching("readings", "downstream", "INSERT", "UPDATE", "DELETE"),
+        *_touching("standings", "subject", "INSERT", "UPDATE", "DELETE"),
+        *_touching("findings", "key", "INSERT", "UPDATE"),
+    ):
+        db.execute(change)
+
+
+def _touching(table: str, key: str, *events: str) -> Iterator[str]:
+    """Yield the triggers that note what is written to a table; where each word is one more page that can be damaged."""
+    for event in events:
+        row = "OLD" if event == "DELETE" else "NEW"
+        note = f"INSERT INTO touched VALUES (NULL, '{table}', {row}.{key})"  # noqa: S608 - our own names
+        yield f"CREATE TRIGGER {table}_{event} AFTER {event} ON {table} BEGIN {note}; END"
+
+
 STEPS = (
     m001_upstreams,
     m002_lifecycle,
@@ -284,6 +313,7 @@ STEPS = (
     m007_conclusions,
     m008_named,
     m009_accounts,
+    m010_touched,
 )
 """Every step, in order; their names are what a database remembers."""
 

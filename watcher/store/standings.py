@@ -23,11 +23,37 @@ class Look:
     """When the other side said that it wants to be asked again."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A moment in what was written to one database."""
+
+    database: str
+    """Which one: another one takes its place where it was damaged."""
+    last: int
+
+
 class Standings(Database):
     """The memory of looks, readings and standings.
 
     A subject is a word and a name: `upstream https://…`, `downstream miles`, `drift saver`, `duty self-check`.
     """
+
+    # --- what was written since ---------------------------------------------------------------------------------------
+
+    def touched(self, since: Mark | None) -> tuple[Mark, Mapping[str, frozenset[str]] | None]:
+        """Return a mark of now, and which rows were written since an earlier one: table → keys; None is all of them.
+
+        Told are readings, standings and findings, those too that are no more.
+        """
+        [database] = self._row("SELECT name FROM touched WHERE sort = 'database'") or ("",)
+        [last] = self._row("SELECT max(id) FROM touched") or (0,)
+        mark = Mark(database=database, last=last)
+        if since is None or since.database != database or since.last > last:
+            return mark, None
+        names: dict[str, set[str]] = {}
+        for sort, name in self._rows("SELECT sort, name FROM touched WHERE id > ? AND id <= ?", since.last, last):
+            names.setdefault(sort, set()).add(name)
+        return mark, {sort: frozenset(some) for sort, some in names.items()}
 
     # --- looks -------------------------------------------------------------------------------------------------------
 
@@ -35,6 +61,11 @@ class Standings(Database):
         """Return every subject that was ever looked at."""
         found = self._rows("SELECT subject, at, not_before FROM looks")
         return {subject: Look(at=time(at), not_before=time_or_none(wait)) for subject, at, wait in found}
+
+    def looked_at(self) -> datetime | None:
+        """Return when anything was looked at last."""
+        [at] = self._row("SELECT max(at) FROM looks") or (None,)
+        return time_or_none(at)
 
     def record_looks(self, looks: Mapping[str, Look]) -> None:
         """Note looks, good ones and failed ones."""
@@ -50,9 +81,10 @@ class Standings(Database):
 
     # --- what downstreams held ---------------------------------------------------------------------------------------
 
-    def readings(self) -> dict[str, Reading]:
-        """Return the last reading of every downstream, by name."""
-        return {name: rows.reading(name, body) for name, body in self._rows("SELECT downstream, body FROM readings")}
+    def readings(self, only: Iterable[str] | None = None) -> dict[str, Reading]:
+        """Return the last reading of every downstream, or of some, by name."""
+        found = self._among("SELECT downstream, body FROM readings", "downstream", only)
+        return {name: rows.reading(name, body) for name, body in found}
 
     def record_readings(self, readings: Iterable[Reading], at: datetime) -> None:
         """Keep readings in place of earlier ones."""
@@ -82,10 +114,13 @@ class Standings(Database):
 
     # --- how things stand, in the public JSON shape ------------------------------------------------------------------
 
-    def standings(self, sort: str) -> dict[str, Mapping[str, Any]]:
-        """Return how everything of a sort (`upstream`, `drift`) stood when it was last judged, by name."""
+    def standings(self, sort: str, only: Iterable[str] | None = None) -> dict[str, Mapping[str, Any]]:
+        """Return how everything of a sort (`upstream`, `drift`), or some, stood when it was last judged, by name."""
         begin = f"{sort} "
-        found = self._rows(f"SELECT subject, body {_OF_A_SORT}", len(begin), begin)
+        if only is None:
+            found = self._rows(f"SELECT subject, body {_OF_A_SORT}", len(begin), begin)
+        else:
+            found = self._among("SELECT subject, body FROM standings", "subject", (f"{begin}{it}" for it in only))
         return {subject.removeprefix(begin): json.loads(body) for subject, body in found}
 
     def record_standings(self, standings: Mapping[str, Mapping[str, Any]], at: datetime) -> None:
