@@ -18,9 +18,11 @@ def write(site: Site, folder: Path) -> int:
             raise UsageError(f"{folder} holds other files: name a new folder, or one that pages were written to before")
         before = set(mark.read_text(encoding="utf-8").splitlines()) if mark.exists() else set()
         folder.mkdir(parents=True, exist_ok=True)
-        written = [address for address in dict.fromkeys(site.addresses()) if _is_written(site, address, folder)]
+        planned = dict.fromkeys(site.addresses())
+        _note(mark, before.union(planned))  # so that whoever is ended halfway finds its own again
+        written = [address for address in planned if _is_written(site, address, folder)]
         _forget(folder, before.difference(written))
-        _put(mark, "".join(f"{it}\n" for it in written).encode())
+        _note(mark, written)
     except OSError as error:
         raise UsageError(f"cannot write pages to {folder}: {error.strerror}") from error
     return len(written)
@@ -39,6 +41,10 @@ def _is_written(site: Site, address: str, folder: Path) -> bool:
     place.parent.mkdir(parents=True, exist_ok=True)
     _put(place, page.body)
     return True
+
+
+def _note(mark: Path, addresses: Iterable[str]) -> None:
+    _put(mark, "".join(f"{it}\n" for it in sorted(addresses)).encode())
 
 
 def _put(place: Path, body: bytes) -> None:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -157,7 +158,12 @@ def _finding(store: Store, kept: _Kept, it: Finding, frame: Frame) -> str:
 
 def _frame(root: str, current: str, kept: _Kept, now: datetime) -> Frame:
     zone = kept.settings.schedule.timezone
-    return Frame(root=root, current=current, at=kept.standing.at, now=now, zone=zone, version=version("watcher"))
+    return Frame(root=root, current=current, at=kept.standing.at, now=now, zone=zone, version=_version())
+
+
+@cache
+def _version() -> str:
+    return version("watcher")
 
 
 def _history(store: Store, since: datetime, frame: Frame) -> str:

@@ -131,6 +131,9 @@ def test_a_dependency_has_what_the_report_says_of_it(ask):
 class Kept:
     """A memory with one of everything, none of it about what is pinned."""
 
+    def finding(self, _key):
+        """Return one."""
+
     def findings(self):
         """Return the findings."""
         return (*passes.FINDINGS, passes.RESOLVED)

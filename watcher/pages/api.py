@@ -30,6 +30,9 @@ class Memory(Protocol):
     def findings(self) -> tuple[Finding, ...]:
         """Return every finding that was ever made, by key."""
 
+    def finding(self, key: str) -> Finding | None:
+        """Return one finding, or None."""
+
     def events(self, key: str | None = None) -> tuple[Event, ...]:
         """Return what happened, oldest first; to one finding, if its key is given."""
 
@@ -65,7 +68,7 @@ def _document(
         case ["findings"]:
             return _findings(memory.findings(), FindingsQuery.model_validate(query))
         case ["findings", handle]:
-            found = next((it for it in memory.findings() if it.handle == handle), None)
+            found = memory.finding(told.handles.get(handle, ""))
             return _life(found, memory.events(found.key)) if found else None
         case ["events"]:
             return _events(memory.events(), EventsQuery.model_validate(query))
