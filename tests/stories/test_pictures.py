@@ -77,6 +77,14 @@ def test_the_mail_has_it(looked):
     assert message.get_body(("plain",)).get_content()
 
 
+def test_what_cannot_be_drawn_holds_nothing_up(looked, monkeypatch):
+    """The digest goes without it."""
+    monkeypatch.setattr("watcher.picture.told.png", lambda *_: int("no"))
+    settings = told(looked)
+    with Store.open(settings.state) as store:
+        assert () == of_week(settings, store, digest_now(settings, store, looked.now))
+
+
 @pytest.mark.parametrize(("more", "is_shown"), [(OPEN, True), ({}, False), ({"http": {"public": True}}, False)])
 def test_a_proposal_has_it_where_anybody_may_see_it(looked, more, is_shown):
     """Forges fetch it by themselves, without any token: only then, and only where there is an address."""

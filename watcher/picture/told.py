@@ -54,6 +54,10 @@ def _pictures(settings: Settings, store: Store) -> Iterator[Picture]:
         if it.severity is None or it.severity.rank < Severity.MEDIUM.rank:
             continue
         drawn = [drawing for drawing, _ in drawings(settings, store, it)]
-        if image := png(drawn, it, _WIDTH):
+        try:
+            image = png(drawn, it, _WIDTH)
+        except ValueError:  # a digest without a picture is better than none
+            continue
+        if image:
             said = "; ".join(filter(None, (words(drawing, it).replace("\n", "; ") for drawing in drawn)))
             yield Picture(name=it.name, words=said, png=image, width=_WIDTH)
