@@ -31,19 +31,17 @@ class Held:
     """Upstream → when it was observed last."""
     failures: dict[str, Patience] = field(default_factory=dict)
 
-    def update(self, store: Store) -> set[str]:
-        """Read what was written since the last time; return the pins, upstreams and drifts of which that tells.
+    def update(self, store: Store, names: Mapping[str, frozenset[str]] | None) -> set[str]:
+        """Read what was written, by table and key; return the pins, upstreams and drifts of which that tells.
 
-        Where it raises, what is held is half of it: begin anew.
+        Without `names` everything is read, and nothing may be held. Where it raises, what is held is half of it.
         """
-        mark, names = store.touched(self.mark)
         stale = {*self._observed(store)}
         if names is None or "readings" in names:
             self.readings = store.readings()
         stale |= {*self._judged(store, None if names is None else _of_a_sort(names, "upstream"))}
         stale |= {*self._drifted(store, None if names is None else _of_a_sort(names, "drift"))}
         stale |= {*self._found(store, None if names is None else names.get("findings", ()))}
-        self.mark = mark
         return stale
 
     def _observed(self, store: Store) -> Iterator[str]:

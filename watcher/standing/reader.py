@@ -35,7 +35,12 @@ class Reader:
         """What findings are about → the dependency that it belongs to."""
 
     def _read(self, store: Store, settings: Settings) -> Standing:
-        stale, held = self._held.update(store), self._held
+        mark, names = store.touched(self._held.mark)
+        if names is None:
+            self._forget()  # nothing was read yet, or another database took the place of that one
+        held = self._held
+        stale = held.update(store, names)
+        held.mark = mark
         ground = grounded(settings, held.readings, self._ground)
         if ground is not self._ground:
             self._ground, self._made, self._slugs = ground, {}, {}
