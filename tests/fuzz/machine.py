@@ -144,9 +144,12 @@ class Histories(RuleBasedStateMachine):
 
     @rule(branch=st.sampled_from(BRANCHES))
     def is_rewritten(self, branch: str) -> None:
-        """Put another commit in place of a branch's newest one, with the same code."""
+        """Put another commit in place of a branch's newest one, with the same code.
+
+        Not in place of a revert: one that does not say so is known to nobody, and no longer undoes anything here.
+        """
         tip = self._tip(branch)
-        if above := self.history.parents[tip]:
+        if (above := self.history.parents[tip]) and tip not in self.history.reverts:
             self._publish(branch, self._commit(*above, message="Amended", repaired=self.history.repaired[tip]))
 
     @rule(branch=st.sampled_from([it for it in BRANCHES if it != MAIN]))
