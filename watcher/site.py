@@ -25,8 +25,7 @@ from watcher.pages.layout import Frame, script, style
 from watcher.picture.alone import MEDIA_TYPE, alone
 from watcher.picture.sheet import words
 from watcher.picture.svg import NARROW, WIDE, svg
-from watcher.picture.told import FOLDER as PICTURES
-from watcher.picture.told import drawings
+from watcher.picture.told import DEPENDENCIES, PICTURES, drawings
 from watcher.standing import Reader, Standing, Watched
 from watcher.store import Store
 
@@ -36,7 +35,7 @@ STYLE = "style.css"
 SCRIPT = "filter.js"
 CHECK = f"{API}check.json"
 FEED = "feed.atom"
-_DEPENDENCY, _FINDING, _BADGE, _HTML = "dependency/", "finding/", "badge/", ".html"
+_FINDING, _BADGE, _HTML = "finding/", "badge/", ".html"
 PUBLIC = (_BADGE, PICTURES)
 """Beginnings of the addresses that may be shown to anybody, for READMEs and issues."""
 _LATELY = timedelta(days=90)
@@ -93,7 +92,7 @@ class Site:
         yield from (BOARD, HISTORY, STYLE, FEED, *addresses(told, handles))
         yield from (SCRIPT,) if self._is_copy else ()
         yield from (f"{folder}{it.slug}.svg" for it in told.dependencies for folder in PUBLIC)
-        yield from (f"{_DEPENDENCY}{it.slug}{_HTML}" for it in told.dependencies)
+        yield from (f"{DEPENDENCIES}{it.slug}{_HTML}" for it in told.dependencies)
         yield from (f"{_FINDING}{it}{_HTML}" for it in handles)
 
     def _current(self, store: Store, now: datetime) -> _Kept:
@@ -121,7 +120,7 @@ class Site:
             return Page(body=badge.badge(it).encode(errors="replace"), media_type=badge.MEDIA_TYPE)
         if address.startswith(PICTURES) and (it := told.dependency(_named(address, PICTURES, ".svg"))):
             return Page(body=alone(drawings(settings, store, it), it).encode(errors="replace"), media_type=MEDIA_TYPE)
-        if address.startswith(_DEPENDENCY) and (it := told.dependency(_named(address, _DEPENDENCY))):
+        if address.startswith(DEPENDENCIES) and (it := told.dependency(_named(address, DEPENDENCIES))):
             return _html(_dependency(store, settings, it, _frame("../", "", kept, now)))
         if address.startswith(_FINDING) and (key := told.handles.get(_named(address, _FINDING))):
             found = store.finding(key)

@@ -18,6 +18,7 @@ from watcher.standing import Document, Standing, Watched
 from watcher.web import PagesOf
 
 _LONG = timedelta(days=1)
+"""How long a line without any age is kept."""
 _QUIET = {"default", "release-tag", "branch"}
 """Classes of which nothing needs to be said."""
 _STANDS = {

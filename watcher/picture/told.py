@@ -17,8 +17,8 @@ from watcher.standing import Watched
 from watcher.store import Store
 from watcher.web import Pages
 
-FOLDER = "picture/"
-"""Where pictures are among the pages."""
+PICTURES, DEPENDENCIES = "picture/", "dependency/"
+"""Where pictures, and the pages of dependencies, are among all pages."""
 _MOST = 3
 """How many pictures go with a digest."""
 _WIDTH = 544
@@ -39,7 +39,7 @@ def shown_to_all(settings: Settings, store: Store, pins: Container[str]) -> Show
         return None
     for it in standing.read(store, settings).dependencies:
         if any(name in pins for name in it.places):
-            picture, page = (f"{http.address}{folder}{it.slug}" for folder in (FOLDER, "dependency/"))
+            picture, page = (f"{http.address}{folder}{it.slug}" for folder in (PICTURES, DEPENDENCIES))
             return Shown(name=name_of(it), picture=f"{picture}.svg", page=f"{page}.html")
     return None
 

@@ -142,7 +142,7 @@ def minute(moment: datetime) -> str:
 
 def lasting(since: datetime, until: datetime) -> str:
     """Return how long something lasts, roughly: 3 days, 5 hours."""
-    hours = max(int((until - since).total_seconds()) // 3600, 0)
+    hours = _hours(since, until)
     if hours >= 48:  # noqa: PLR2004 - two days; below that hours say more
         return counted(hours // 24, "day")
     return counted(hours, "hour") if hours else "less than an hour"
@@ -150,8 +150,12 @@ def lasting(since: datetime, until: datetime) -> str:
 
 def lasting_until(since: datetime, now: datetime) -> datetime:
     """Return until when `lasting(since, …)` says what it says now."""
-    hours = max(int((now - since).total_seconds()) // 3600, 0)
+    hours = _hours(since, now)
     return since + (timedelta(days=hours // 24 + 1) if hours >= 48 else timedelta(hours=hours + 1))  # noqa: PLR2004
+
+
+def _hours(since: datetime, until: datetime) -> int:
+    return max(int((until - since).total_seconds()) // 3600, 0)
 
 
 def short(ref: str | None) -> str:
